@@ -1,0 +1,140 @@
+"""Settings: one table, read once, from a TOML file and `AFTERWIT_*` variables. Nothing is read at import."""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from afterwit.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One row of the table."""
+
+    name: str
+    default: str | int | float
+    #: one sentence for the reference page
+    sentence: str
+
+
+#: Every setting there is. `docs/reference/settings.md` lists the same, and a test says so.
+SETTINGS: tuple[Setting, ...] = (
+    Setting("data_dir", "", "Directory for the database and caches; empty means ~/.afterwit."),
+    Setting("store", "", "Database URL; empty means sqlite:///DATA_DIR/memory.db."),
+    Setting("space", "default", "The tenant that local commands read and write."),
+    Setting("embedder", "use", 'Embedding provider: "use" (offline default), "none", "openai:MODEL" or "hash".'),
+    Setting("embedder_url", "", "Base URL of an OpenAI-compatible embedding endpoint; no request is made without one."),
+    Setting("embedder_key_env", "OPENAI_API_KEY", "Name of the environment variable that holds the endpoint's key."),
+    Setting("embedder_timeout_s", 10.0, "Longest wait for one embedding request, in seconds."),
+    Setting("lock_wait_s", 30.0, "Longest wait for another process that is writing, in seconds."),
+    Setting("host", "127.0.0.1", "Address that `afterwit serve` listens on."),
+    Setting("port", 8765, "Port that `afterwit serve` listens on."),
+    Setting("top_k", 5, "Results of a search that does not say how many, 1 to 50."),
+    Setting("budget_tokens", 800, "Most tokens that the results of one search may take."),
+    Setting(
+        "timezone",
+        "",
+        'Zone in which "yesterday" and "上周" are meant, like Asia/Shanghai; empty: that of the machine.',
+    ),
+    Setting("log_level", "WARNING", "DEBUG, INFO, WARNING or ERROR; logs go to standard error."),
+)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings' values; see `SETTINGS` for their meaning."""
+
+    data_dir: Path
+    store: str
+    space: str
+    embedder: str
+    embedder_url: str
+    embedder_key_env: str
+    embedder_timeout_s: float
+    lock_wait_s: float
+    host: str
+    port: int
+    top_k: int
+    budget_tokens: int
+    timezone: str
+    log_level: str
+
+
+def load_settings(
+    *, environ: Mapping[str, str] | None = None, overrides: Mapping[str, str | int | float] | None = None
+) -> Settings:
+    """Read the settings: defaults, then `DATA_DIR/config.toml`, then `AFTERWIT_*`, then `overrides`.
+
+    Args:
+        environ: environment variables; None = those of the process.
+        overrides: values that win over all others, such as command line options.
+
+    Raises:
+        ConfigError: an unknown name, a value of the wrong type or out of range, an unreadable file.
+    """
+    given = dict(os.environ if environ is None else environ)
+    known = {setting.name: setting for setting in SETTINGS}
+    values: dict[str, Any] = {setting.name: setting.default for setting in SETTINGS}
+    from_environ = {
+        name: text for name in known if (text := given.get(f"AFTERWIT_{name.upper()}")) is not None and text != ""
+    }
+    chosen_dir = (overrides or {}).get("data_dir") or from_environ.get("data_dir") or ""
+    data_dir = Path(str(chosen_dir)).expanduser() if chosen_dir else Path.home() / ".afterwit"
+    for source in (_read_file(data_dir / "config.toml"), from_environ, overrides or {}):
+        for name, value in source.items():
+            if name not in known:
+                raise ConfigError(
+                    f"Unknown setting {name!r}.", next_step="`afterwit doctor` lists the settings there are."
+                )
+            values[name] = _convert(known[name], value)
+    values["data_dir"] = data_dir
+    values["store"] = values["store"] or f"sqlite:///{data_dir / 'memory.db'}"
+    settings = Settings(**values)
+    _check(settings)
+    return settings
+
+
+def _read_file(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"Cannot read {path}: {error}.", next_step="Mend the file or move it away.") from error
+
+
+def _convert(setting: Setting, value: Any) -> Any:
+    wanted = type(setting.default)
+    try:
+        if isinstance(value, bool):
+            raise ValueError
+        return wanted(value)
+    except (TypeError, ValueError):
+        raise ConfigError(
+            f"Setting {setting.name} must be {'text' if wanted is str else 'a number'}, not {value!r}.",
+            next_step=f"Mend it in config.toml or in AFTERWIT_{setting.name.upper()}.",
+        ) from None
+
+
+def _check(settings: Settings) -> None:
+    ranges: dict[str, tuple[float, float]] = {
+        "embedder_timeout_s": (0.1, 600),
+        "lock_wait_s": (0.1, 600),
+        "port": (0, 65535),
+        "top_k": (1, 50),
+        "budget_tokens": (50, 20_000),
+    }
+    for name, (low, high) in ranges.items():
+        value = getattr(settings, name)
+        if not low <= value <= high:
+            raise ConfigError(f"Setting {name} is {value}; it must be from {low:g} to {high:g}.")
+    if settings.log_level not in {"DEBUG", "INFO", "WARNING", "ERROR"}:
+        raise ConfigError(f"Setting log_level is {settings.log_level!r}; use DEBUG, INFO, WARNING or ERROR.")
+
+
+def setting_names() -> tuple[str, ...]:
+    """Names of all settings, in the table's order."""
+    return tuple(item.name for item in fields(Settings))

@@ -1,0 +1,191 @@
+"""The store contract, in prose and as protocols. `afterwit.testing.StoreContract` checks it on
+every engine.
+
+1.  Rows are the truth. Words and vectors are derived: `rebuild_words` makes the word index anew
+    from the rows; vectors are made anew by the service, which has the embedder.
+2.  Every call names a space and never sees, counts or changes anything of another one. An id of
+    another space is an absent id.
+3.  Scores are higher-is-better, results are best first, equal scores are ordered by id. Raising
+    `limit` never changes the first results.
+4.  The key filter is part of the query, for words and vectors alike: rows that it drops change
+    neither the results nor (beyond noise) the time.
+5.  `Transaction.apply` is all or nothing, changes and history together. When the `with` block of
+    a transaction ends without an error, everything in it survives a kill of the process.
+6.  Write transactions of one space follow one another: what a transaction reads does not change
+    until it ends. Several processes may open the same store; none of them ever sees a lock error
+    unless a writer holds the store for longer than the configured wait.
+7.  Text comes back byte for byte, times to the microsecond and in UTC, JSON with equal values.
+    What was read never changes under the reader's hands (frozen records).
+8.  A dead or unusable engine raises `StorageError`; a change that names an absent memory raises
+    `NotFound`; adding an id twice raises `Conflict`.
+9.  `erase` leaves no trace of the memory's text in rows, indexes, history or (embedded engine)
+    raw bytes of its files once the call returns.
+10. Vectors of different models never meet: a query names the model, other vectors do not exist
+    for it.
+11. A reader sees every transaction that was committed before the read began, by whatever process.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from afterwit.records import Change, Event, KeyFilter, Link, Memory, Step, Task, Use, Vector
+
+
+class Order(StrEnum):
+    """In which order `find` returns rows; ties by id."""
+
+    #: recorded last first
+    NEWEST = "newest"
+    #: recorded first first
+    OLDEST = "oldest"
+    #: happened last first
+    LATEST = "latest"
+
+
+@dataclass(frozen=True)
+class Scored:
+    """One result of a search path."""
+
+    id: str
+    #: higher is better; words: BM25, >= 0; vectors: cosine, -1..1
+    score: float
+
+
+@dataclass(frozen=True)
+class WordStatistics:
+    """How common words are among the current memories of a space."""
+
+    #: number of active memories in the space
+    total: int
+    #: token -> number of active memories that contain it (absent tokens: 0)
+    containing: Mapping[str, int]
+
+
+class Reader(Protocol):
+    """What can be asked. All methods see one space only."""
+
+    def get(self, space: str, ids: Sequence[str]) -> dict[str, Memory]:
+        """Rows by id, in any state; absent ids are left out."""
+        ...
+
+    def find(
+        self, space: str, where: KeyFilter, *, order: Order = Order.NEWEST, limit: int = 100, offset: int = 0
+    ) -> list[Memory]:
+        """Rows that pass the filter."""
+        ...
+
+    def count(self, space: str, where: KeyFilter) -> int:
+        """Number of rows that pass the filter."""
+        ...
+
+    def ids_starting_with(self, space: str, prefix: str, *, limit: int = 10) -> list[str]:
+        """Ids in any state whose text starts with or ends with `prefix`, sorted; for people who
+        type a part of an id."""
+        ...
+
+    def search_words(self, space: str, where: KeyFilter, tokens: Sequence[str], *, limit: int) -> list[Scored]:
+        """Memories that contain any of the tokens (as made by `text.query_tokens`), by BM25."""
+        ...
+
+    def search_vectors(
+        self, space: str, where: KeyFilter, query: NDArray[np.float32], model: str, *, limit: int
+    ) -> list[Scored]:
+        """Memories by cosine to `query`, float32 of shape (dimensions,), unit length; exact."""
+        ...
+
+    def vectors(self, space: str, ids: Sequence[str], model: str) -> dict[str, NDArray[np.float32]]:
+        """Stored vectors as float32 of shape (dimensions,); ids without one are left out."""
+        ...
+
+    def word_statistics(self, space: str, tokens: Sequence[str]) -> WordStatistics:
+        """How common each token is among the active memories of the space."""
+        ...
+
+    def links(self, space: str, ids: Sequence[str]) -> list[Link]:
+        """Links that start or end at any of the ids, by creation time."""
+        ...
+
+    def uses(self, space: str, memory_id: str) -> list[Use]:
+        """When and where a memory was shown, oldest first."""
+        ...
+
+    def events(self, space: str, *, memory_id: str = "", after: int = 0, limit: int = 1000) -> list[Event]:
+        """History of the space or of one memory, oldest first, sequence > `after`."""
+        ...
+
+    def task(self, space: str, task_id: str) -> Task | None:
+        """One task, or None."""
+        ...
+
+    def steps(self, space: str, task_id: str) -> list[Step]:
+        """A task's steps by position."""
+        ...
+
+
+class Transaction(Reader, Protocol):
+    """Reads and writes of one space that belong together."""
+
+    def apply(self, changes: Iterable[Change]) -> list[Event]:
+        """Make the changes, in order, with one event each.
+
+        Raises:
+            NotFound: a change names a memory or task that is not in the space.
+            Conflict: an id is added twice, or a step is logged to an ended task.
+        """
+        ...
+
+
+class Store(Reader, Protocol):
+    """A place where memories are kept."""
+
+    #: the URL it was opened with, without a password
+    url: str
+
+    def transaction(self, space: str, *, now: datetime, actor: str) -> AbstractContextManager[Transaction]:
+        """Begin a write. Commits when the block ends, rolls back when it raises.
+
+        Args:
+            space: the tenant; made on first use.
+            now: the time of the events.
+            actor: who writes, for the history.
+        """
+        ...
+
+    def spaces(self) -> list[str]:
+        """Names of the spaces that exist, sorted. For administration only."""
+        ...
+
+    def models(self, space: str) -> dict[str, int]:
+        """Model id -> number of vectors of it."""
+        ...
+
+    def without_vector(self, space: str, model: str, *, limit: int) -> list[Memory]:
+        """Rows (in any state but forgotten) that have no vector of the model, oldest first."""
+        ...
+
+    def put_vectors(self, space: str, vectors: Mapping[str, Vector]) -> None:
+        """Store vectors by memory id; ids that are gone are ignored. Not part of the history."""
+        ...
+
+    def drop_vectors(self, space: str, model: str) -> int:
+        """Remove all vectors of a model; returns how many."""
+        ...
+
+    def rebuild_words(self, space: str) -> int:
+        """Make the word index of the space anew from the rows; returns the number of rows."""
+        ...
+
+    def check(self) -> list[str]:
+        """Problems found in the files or schema, one sentence each; empty = healthy."""
+        ...
+
+    def close(self) -> None:
+        """Release files and connections; using the store afterwards raises `StorageError`."""
+        ...

@@ -1,11 +1,18 @@
 """Text in Chinese and English: index tokens, sameness of meaning, size. Pure functions; stored text never changes."""
 
 from afterwit.text.limits import check_text
+from afterwit.text.polarity import is_negated
+from afterwit.text.sameness import language, same_statement
+from afterwit.text.terms import hard_terms
 from afterwit.text.tokens import fold, index_tokens, query_tokens
 
 __all__ = [
     "check_text",
     "fold",
+    "hard_terms",
     "index_tokens",
+    "is_negated",
+    "language",
     "query_tokens",
+    "same_statement",
 ]

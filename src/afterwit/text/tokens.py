@@ -29,7 +29,7 @@ _HEX = re.compile(r"(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,}", re.IGNORECAS
 _WORD = re.compile(r"[^\W\d_]+|\d+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
-_STOP_EN = frozenset(
+STOP_EN = frozenset(
     "a about am an and any are as at be been being but by can could did do does doing for from had has have having he "
     "her here hers him his how i if in into is it its itself let me might mine must my of on or our ours shall she "
     "should so some than that the their theirs them then there these they this those to too us was we were what when "
@@ -75,7 +75,7 @@ def _stem(word: str) -> str:
         return stemmer.stemWord(word)
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """NFKC and simplified Chinese, case kept, lone surrogates blanked."""
     if text.isascii():
         return text
@@ -91,7 +91,7 @@ def fold(text: str) -> str:
     """
     if text.isascii():
         return text.lower()
-    return unicodedata.normalize("NFKC", _plain(text).casefold())
+    return unicodedata.normalize("NFKC", plain(text).casefold())
 
 
 def index_tokens(text: str) -> list[str]:
@@ -124,7 +124,7 @@ def query_tokens(text: str) -> list[str]:
     dropped: dict[str, None] = {}
     for chunk in _chunks(text):
         if not _IS_CJK.match(chunk):
-            stop = chunk.casefold() in _STOP_EN
+            stop = chunk.casefold() in STOP_EN
             (dropped if stop else kept).update(dict.fromkeys(_latin_tokens(chunk)))
             continue
         for run in _content_runs(chunk):
@@ -136,7 +136,7 @@ def query_tokens(text: str) -> list[str]:
 def _chunks(text: str) -> list[str]:
     """Runs of CJK letters and of everything that can be part of a word or identifier, simplified, case kept."""
     if not text.isascii():
-        text = _plain(_WIDE_STOP.sub(" ", text))
+        text = plain(_WIDE_STOP.sub(" ", text))
     if "'" in text or "’" in text:
         text = _APOSTROPHE.sub("", text)
     return _CHUNK.findall(text)
@@ -155,7 +155,7 @@ def _content_runs(run: str) -> list[str]:
 @lru_cache(maxsize=16_384)
 def _latin_tokens(chunk: str) -> tuple[str, ...]:
     """Tokens of one run without CJK letters: the word's stem, or the identifier whole and in parts."""
-    chunk = _trim(chunk)
+    chunk = trim(chunk)
     if not chunk:
         return ()
     if chunk.isalpha() and not _CAMEL.search(chunk):
@@ -163,9 +163,9 @@ def _latin_tokens(chunk: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(token for token in _identifier_tokens(chunk) if token))
 
 
-def _trim(chunk: str) -> str:
+def trim(chunk: str) -> str:
     """Take sentence punctuation off both ends, but leave what belongs: `.NET`, `C++`, `C#`, `--flag`, `$HOME`, `5%`."""
-    chunk = chunk.rstrip("._-/:@$&~\\")
+    chunk = chunk.rstrip("._-/:@$&~\\" if not chunk.startswith("__") else ".-/:@$&~\\")
     start = 0
     while start < len(chunk) and not chunk[start].isalnum():
         start += 1

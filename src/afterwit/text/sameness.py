@@ -1,0 +1,97 @@
+"""Do two texts say the same? Precision before coverage: in doubt, no."""
+
+import re
+import unicodedata
+
+from afterwit.text.polarity import is_negated
+from afterwit.text.terms import hard_terms
+from afterwit.text.tokens import CJK, STOP_EN, fold, plain, trim
+
+_CONTRACTIONS = (
+    (re.compile(r"\bcan(?:['’]t|not)\b", re.IGNORECASE), "can not"),
+    (re.compile(r"\bwon['’]t\b", re.IGNORECASE), "will not"),
+    (re.compile(r"n['’]t\b", re.IGNORECASE), " not"),
+    (re.compile(r"\b(?:do|does) not\b", re.IGNORECASE), "not"),
+    (re.compile(r"\b(it|he|she|that|there|what|who)['’]s\b", re.IGNORECASE), r"\1 is"),
+    (re.compile(r"(?<=i)['’]m\b", re.IGNORECASE), " am"),
+    (re.compile(r"['’]re\b", re.IGNORECASE), " are"),
+    (re.compile(r"['’]ve\b", re.IGNORECASE), " have"),
+    (re.compile(r"['’]ll\b", re.IGNORECASE), " will"),
+    (re.compile(r"(?<=\w)['’]s\b|(?<=s)['’](?=\s)", re.IGNORECASE), ""),
+)
+_ITEM = re.compile(rf"[{CJK}]|(?:[._\-/:@#+$%&~\\]|(?![{CJK}])[^\W_])+|[<>=!≤≥≠]+|[^\w\s]")
+_IGNORED = frozenset("。，、；：！？!,;:.?\"'“”‘’()（）[]【】《》「」『』—–-…·`*_|{}")
+_PARTICLES = frozenset("的啊呀哦")
+_ARTICLES = frozenset(("a", "an", "the"))
+_LIST_AFTER = STOP_EN | frozenset(
+    "like likes love loves hate hates prefer prefers use uses know knows speak speaks eat eats drink drinks want wants "
+    "need needs study studies learn learns play plays install installs".split()
+)
+_ENDS_IN_S = frozenset("news always perhaps series species physics mathematics lens gas bus".split())
+_QUESTION = re.compile(r"[?？吗]|呢[？?。]?$")
+
+
+def same_statement(a: str, b: str) -> bool:
+    """Whether two texts say the same, apart from width, script variant, case, articles, plural and punctuation.
+
+    True only when the words that carry meaning are the same in the same order (the members of a simple "tea and
+    coffee" list may swap), numbers, names and identifiers agree, both deny or both affirm, and both ask or both
+    state. Two empty texts are not the same statement.
+    """
+    if bool(_QUESTION.search(a)) != bool(_QUESTION.search(b)):
+        return False
+    words = _content(a)
+    if not words or words != _content(b) or is_negated(a) != is_negated(b):
+        return False
+    differing = hard_terms(a) ^ hard_terms(b)
+    return all(term.isalpha() and term.isascii() and term not in STOP_EN and term != "may" for term in differing)
+
+
+def language(text: str) -> str:
+    """ "zh" when the text has at least as many CJK letters as words of other scripts, and any at all; else "en"."""
+    known = plain(text)
+    cjk = len(re.findall(f"[{CJK}]", known))
+    others = len(re.findall(rf"(?:(?![{CJK}])[^\W\d_])+", known))
+    return "zh" if cjk and cjk >= others else "en"
+
+
+def _content(text: str) -> list[str]:
+    """What carries meaning, in order, in a form where equal meaning is equal text."""
+    for pattern, replacement in _CONTRACTIONS:
+        text = pattern.sub(replacement, text)
+    items = [word for found in _ITEM.findall(plain(text)) if (word := _normal(found))]
+    if "and" in items and "respectively" not in items:
+        _sort_lists(items)
+    return [item for item in items if item not in _ARTICLES and item != ","]
+
+
+def _normal(item: str) -> str:
+    if item in _IGNORED or item in _PARTICLES:
+        return "," if item in ",.;:，。；：" else ""
+    word = trim(item)
+    if not word:
+        return "" if item.strip("._-/:@#+$%&~\\!") == "" else unicodedata.normalize("NFKC", item)
+    return _singular(fold(word))
+
+
+def _singular(word: str) -> str:
+    """The word without the s of a plural or third person; true stems would join "university" and "universe"."""
+    if len(word) < 4 or not word.isascii() or not word.isalpha() or word in _ENDS_IN_S:
+        return word
+    if word.endswith("ies"):
+        return word[:-3] + "y"
+    if word.endswith(("sses", "shes", "ches", "xes", "zzes")):
+        return word[:-2]
+    return word[:-1] if word.endswith("s") and word[-2] not in "sui" else word
+
+
+def _sort_lists(items: list[str]) -> None:
+    """Put the two sides of "tea and coffee" in one order where it is sure that each is a single word."""
+    for place in range(1, len(items) - 1):
+        if items[place] != "and":
+            continue
+        before = items[place - 2] if place >= 2 else ","
+        after = items[place + 2] if place + 2 < len(items) else ","
+        bounded = (before == "," or before in _LIST_AFTER) and (after == "," or after in STOP_EN)
+        if bounded and {items[place - 1], items[place + 1]}.isdisjoint(STOP_EN | {","}):
+            items[place - 1], items[place + 1] = sorted((items[place - 1], items[place + 1]))

@@ -1,6 +1,6 @@
 """Text in Chinese and English: index tokens, sameness of meaning, size. Pure functions; stored text never changes."""
 
-from afterwit.text.limits import check_text
+from afterwit.text.limits import check_text, count_tokens, sentences, truncate
 from afterwit.text.polarity import is_negated
 from afterwit.text.sameness import language, same_statement
 from afterwit.text.terms import hard_terms
@@ -8,6 +8,7 @@ from afterwit.text.tokens import fold, index_tokens, query_tokens
 
 __all__ = [
     "check_text",
+    "count_tokens",
     "fold",
     "hard_terms",
     "index_tokens",
@@ -15,4 +16,6 @@ __all__ = [
     "language",
     "query_tokens",
     "same_statement",
+    "sentences",
+    "truncate",
 ]

@@ -406,7 +406,7 @@ def expand_aliases(tokens: Iterable[str]) -> dict[str, tuple[str, ...]]:
 
 
 def topic_of_technology(name: str) -> str:
-    """The topic of a well-known technical name, whatever its version: "Java 17" -> "programming_language"; "" if none."""
+    """The topic of a well-known technical name, whatever its version: "Java 17" gives "programming_language"."""
     folded = fold(name).strip()
     bare = re.sub(r"[\s@=v]*\d+(?:\.[\dx]+)*\+?$", "", folded)
     return _TECHNOLOGY_OF.get(folded) or _TECHNOLOGY_OF.get(bare, "")

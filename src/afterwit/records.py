@@ -473,8 +473,12 @@ class KeyFilter:
     #: standings that are left out
     without_standings: tuple[Standing, ...] = (Standing.REFUTED,)
     min_trust: Trust = Trust.EXTERNAL
+    #: only what is confirmed or vouched for by a user (trust >= USER): the bar for acting on it
+    proven_only: bool = False
     #: only what holds at this moment (valid_from <= moment < valid_to); None = regardless of validity
     valid_at: datetime | None = None
+    #: widens `valid_at` to a range: what holds at any moment of [valid_at, valid_through)
+    valid_through: datetime | None = None
     #: what the store believed at this moment: recorded by then and not yet retired; `statuses` is
     #: then ignored and validity is judged by `valid_to_believed` where it was retired later
     known_at: datetime | None = None

@@ -90,6 +90,15 @@ class Reader(Protocol):
         type a part of an id."""
         ...
 
+    def find_statement(self, space: str, where: KeyFilter, statement: str) -> list[Memory]:
+        """Rows that pass the filter and whose summary has this `text.statement_key`, newest first:
+        the same thing said again, or its denial. An index look-up, whatever the size."""
+        ...
+
+    def known_subjects(self, space: str) -> list[str]:
+        """Distinct subjects of the active memories, sorted."""
+        ...
+
     def search_words(self, space: str, where: KeyFilter, tokens: Sequence[str], *, limit: int) -> list[Scored]:
         """Memories that contain any of the tokens (as made by `text.query_tokens`), by BM25."""
         ...

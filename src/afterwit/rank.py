@@ -1,0 +1,160 @@
+"""Pure scoring on arrays: relevance, recency, evidence, near-duplicates, budget.
+
+Every function takes arrays of one length n (one entry per candidate) and returns an array of
+that length, so that it can be tested and tuned without a store. The weights are one dataclass;
+`evals/` tunes it, users do not.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The numbers that decide what comes back. See docs/design.md for where each comes from."""
+
+    #: share of the task's goal and constraints in the fit, when the search names a task
+    task_fit: float = 0.5
+    #: share of recency in the score
+    recency: float = 0.15
+    #: per day: half in 14 days
+    decay_per_day: float = 0.05
+    #: per day, for preferences and constraints: half in 69 days
+    slow_decay_per_day: float = 0.01
+    #: cosine at which a text of the same language is as likely relevant as not, and the width of the transition
+    cosine_middle: float = 0.42
+    cosine_width: float = 0.07
+    #: cosines across languages run lower by this much
+    cross_language_shift: float = 0.06
+    #: share of the query's rare words (by idf) at which a text is as likely relevant as not
+    coverage_middle: float = 0.55
+    coverage_width: float = 0.12
+    #: relevance below this is not returned, 0..1
+    cut: float = 0.42
+    #: relevance below this share of the best one is not returned, 0..1
+    cut_share: float = 0.55
+    #: cosine from which two hits count as the same thing said twice
+    duplicate_cosine: float = 0.93
+
+
+WEIGHTS = Weights()
+
+
+def logistic(x: Floats) -> Floats:
+    """1 / (1 + e^-x), in (0, 1)."""
+    return 1.0 / (1.0 + np.exp(-np.clip(x, -50, 50)))
+
+
+def word_weights(containing: Sequence[int], total: int) -> Floats:
+    """Inverse document frequency of query words (Robertson & Spärck Jones, as in BM25).
+
+    Args:
+        containing: number of memories that contain each word.
+        total: number of memories.
+
+    Returns:
+        log(1 + (N - n + 0.5) / (n + 0.5)), > 0; larger is rarer.
+    """
+    n = np.asarray(containing, dtype=np.float64)
+    return np.log1p((np.maximum(total, n) - n + 0.5) / (n + 0.5))
+
+
+def relevance(
+    cosine: Floats, coverage: Floats, *, cross_language: NDArray[np.bool_], weights: Weights = WEIGHTS
+) -> Floats:
+    """How likely each candidate is about what was asked, judged by meaning and by words.
+
+    The two kinds of evidence are joined so that a strong one is not diluted by a weak one: the
+    larger of the two probabilities counts most, their agreement adds to it.
+
+    Args:
+        cosine: of query and memory, -1..1; NaN where there is no vector.
+        coverage: share of the query's rare words that the memory contains, weighted by idf, 0..1.
+        cross_language: whether query and memory are in different languages.
+
+    Returns:
+        0..1.
+    """
+    middle = weights.cosine_middle - weights.cross_language_shift * cross_language
+    by_meaning = np.where(np.isnan(cosine), 0.0, logistic((np.nan_to_num(cosine) - middle) / weights.cosine_width))
+    by_words = logistic((coverage - weights.coverage_middle) / weights.coverage_width) * (coverage > 0)
+    high = np.maximum(by_meaning, by_words)
+    low = np.minimum(by_meaning, by_words)
+    return high * (0.75 + 0.25 * np.sqrt(low))
+
+
+def recency(days: Floats, slow: NDArray[np.bool_], *, weights: Weights = WEIGHTS) -> Floats:
+    """exp(-lambda * days): 1 for today, 0.5 after 14 days, or after 69 where `slow`."""
+    rate = np.where(slow, weights.slow_decay_per_day, weights.decay_per_day)
+    return np.exp(-rate * np.maximum(days, 0.0))
+
+
+def usefulness(helped: Floats, harmed: Floats) -> Floats:
+    """Mean of the Beta(1 + helped, 1 + harmed) posterior, 0..1; 0.5 when nothing is known."""
+    return (helped + 1.0) / (helped + harmed + 2.0)
+
+
+def score(fit: Floats, recent: Floats, evidence: Floats, *, weights: Weights = WEIGHTS) -> Floats:
+    """The number that hits are ordered by.
+
+    Args:
+        fit: relevance to query and task, 0..1.
+        recent: from `recency`, 0..1.
+        evidence: product of the factors for standing, trust, basis, confidence and usefulness, > 0.
+    """
+    return fit * ((1.0 - weights.recency) + weights.recency * recent) * evidence
+
+
+def keep(relevant: Floats, *, weights: Weights = WEIGHTS) -> NDArray[np.bool_]:
+    """Which candidates pass the cut: relevant enough in themselves and beside the best one."""
+    if relevant.size == 0:
+        return np.zeros(0, dtype=np.bool_)
+    return relevant >= max(weights.cut, weights.cut_share * float(relevant.max()))
+
+
+def without_near_duplicates(
+    order: Sequence[int],
+    vectors: Sequence[NDArray[np.float32] | None],
+    terms: Sequence[frozenset[str]],
+    threshold: float,
+) -> list[int]:
+    """Drop what repeats a better hit.
+
+    Args:
+        order: candidate positions, best first.
+        vectors: unit vector of each candidate, or None.
+        terms: numbers, names and identifiers of each; where these differ, nothing is a repeat.
+        threshold: cosine from which two candidates are the same.
+    """
+    kept: list[int] = []
+    for position in order:
+        vector = vectors[position]
+        repeats = any(
+            terms[position] == terms[other] and vector is not None and _cosine(vector, vectors[other]) >= threshold
+            for other in kept
+        )
+        if not repeats:
+            kept.append(position)
+    return kept
+
+
+def _cosine(a: NDArray[np.float32], b: NDArray[np.float32] | None) -> float:
+    return float(a @ b) if b is not None else -1.0
+
+
+def within_budget(costs: Sequence[int], budget: int, k: int) -> int:
+    """How many of the first items fit: at most `k`, together at most `budget` tokens.
+
+    The first one always fits, so that a small budget never turns an answer into silence.
+    """
+    total = 0
+    for position, cost in enumerate(costs[:k]):
+        total += cost
+        if total > budget and position > 0:
+            return position
+    return min(k, len(costs))

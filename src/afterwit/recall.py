@@ -1,0 +1,412 @@
+"""Find the few memories that matter now, or say that there is none.
+
+Keys first, in the database; then paths (words, meaning, time, task); then one relevance in 0..1
+per candidate, a cut, an order, and as much of it as the budget allows. Every hit says why it is
+there.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from afterwit import rank, text
+from afterwit.dates import TimeRange, find_time_range
+from afterwit.embedding import Embedder
+from afterwit.errors import ProviderError
+from afterwit.messages import say
+from afterwit.records import (
+    GLOBAL,
+    KeyFilter,
+    Kind,
+    LinkType,
+    Memory,
+    Standing,
+    Status,
+    Trust,
+)
+from afterwit.storage import Order, Reader
+
+#: Candidates that each path may bring.
+PATH_LIMIT = 40
+
+#: Tokens that one hit costs besides its summary: id, kind, age, standing, trust.
+HIT_OVERHEAD_TOKENS = 24
+
+#: Factors on the score. Confirmed goes before pending, agents' word before outside knowledge.
+STANDING_FACTOR = {Standing.CONFIRMED: 1.0, Standing.PENDING: 0.88, Standing.REFUTED: 0.0}
+TRUST_FACTOR = {Trust.CONFIRMED: 1.0, Trust.USER: 1.0, Trust.AGENT: 0.95, Trust.EXTERNAL: 0.5}
+
+#: Kinds that stay true for long and fade slowly.
+SLOW_KINDS = frozenset({Kind.PREFERENCE, Kind.CONSTRAINT, Kind.RULE})
+
+_PAST_STATUSES = (Status.ACTIVE, Status.SUPERSEDED, Status.EXPIRED)
+
+
+@dataclass(frozen=True)
+class Question:
+    """One search, with everything that was given validated."""
+
+    query: str
+    where: KeyFilter
+    now: datetime
+    #: the task's goal; counts as much as the query itself
+    task_context: str = ""
+    #: what has been settled in this task so far
+    constraints: tuple[str, ...] = ()
+    #: the asking role; its own pool goes before the shared one
+    role: str = ""
+    k: int = 5
+    budget_tokens: int = 800
+    #: IANA zone in which "yesterday" is meant; "" = the machine's
+    timezone: str = ""
+
+    @property
+    def task_text(self) -> str:
+        """Goal and constraints as one text."""
+        return "\n".join(part for part in (self.task_context, *self.constraints) if part)
+
+
+@dataclass(frozen=True)
+class Hit:
+    """One memory that was found."""
+
+    memory: Memory
+    #: how likely it is about what was asked, 0..1
+    relevance: float
+    #: what hits are ordered by, > 0
+    score: float
+    #: plain sentences the reader should know: conflicts, past validity, not yet proved
+    warnings: tuple[str, ...] = ()
+    #: path -> rank in it from 1, and factor -> value
+    why: Mapping[str, float] = field(default_factory=dict[str, float])
+
+
+@dataclass(frozen=True)
+class SearchAnswer:
+    """What a search gives back."""
+
+    hits: tuple[Hit, ...]
+    #: the fixed sentence when nothing is relevant, else empty
+    message: str = ""
+    #: search paths that could not be used, with the reason
+    degraded: tuple[str, ...] = ()
+    #: scopes that hold memories but were not searched; only said when nothing was found
+    other_scopes: tuple[str, ...] = ()
+    #: candidates that were looked at
+    considered: int = 0
+    #: estimated tokens of the hits
+    tokens: int = 0
+
+
+@dataclass(frozen=True)
+class _Candidates:
+    """Columns over the candidates, position by position."""
+
+    memories: list[Memory]
+    paths: list[dict[str, float]]
+    vectors: list[NDArray[np.float32] | None]
+
+
+def search(reader: Reader, space: str, question: Question, embedder: Embedder | None) -> SearchAnswer:
+    """Answer one question from what `reader` holds.
+
+    Args:
+        reader: a store or a transaction.
+        space: the tenant.
+        question: what is asked.
+        embedder: makes the meaning path; None = words only.
+
+    Raises:
+        StorageError: the store cannot be read.
+    """
+    asked, degraded = _embed(question, embedder)
+    when = find_time_range(question.query, now=question.now, timezone=question.timezone)
+    where = _widened(question.where, when, question.now)
+    found = _gather(reader, space, replace(question, where=where), asked, when, embedder)
+    language = text.language(question.query)
+    if found.memories:
+        fit, why = _judge(reader, space, question, found, asked, when)
+        hits = _choose(question, found, fit, why)
+    else:
+        hits = []
+    hits = _annotate(reader, space, hits, question.now, language)
+    return SearchAnswer(
+        hits=tuple(hits),
+        message="" if hits else say("nothing_relevant", language),
+        degraded=degraded,
+        considered=len(found.memories),
+        tokens=sum(hit_tokens(hit) for hit in hits),
+    )
+
+
+def hit_tokens(hit: Hit) -> int:
+    """Estimated tokens that a hit takes in a prompt."""
+    return HIT_OVERHEAD_TOKENS + text.count_tokens(hit.memory.summary) + sum(map(text.count_tokens, hit.warnings))
+
+
+# --- candidates ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """The question's texts as vectors; None where there is no embedder."""
+
+    query: NDArray[np.float32] | None = None
+    task: NDArray[np.float32] | None = None
+
+
+def _embed(question: Question, embedder: Embedder | None) -> tuple[_Asked, tuple[str, ...]]:
+    if embedder is None:
+        return _Asked(), ()
+    texts = [question.query] + ([question.task_text] if question.task_text else [])
+    try:
+        vectors = embedder.embed(texts)
+    except ProviderError as error:
+        return _Asked(), (f"vector: {error}",)
+    return _Asked(vectors[0], vectors[1] if len(texts) > 1 else None), ()
+
+
+def _widened(where: KeyFilter, when: TimeRange | None, now: datetime) -> KeyFilter:
+    """A question about another time may also be answered by what held then, though it no longer does."""
+    asks_current = where.statuses == (Status.ACTIVE,) and where.known_at is None and where.valid_at == now
+    if when is None or not asks_current:
+        return where
+    if when.start >= now:
+        return replace(where, valid_through=when.end)
+    return replace(where, statuses=_PAST_STATUSES, valid_at=when.start, valid_through=max(when.end, now))
+
+
+def _gather(
+    reader: Reader,
+    space: str,
+    question: Question,
+    asked: _Asked,
+    when: TimeRange | None,
+    embedder: Embedder | None,
+) -> _Candidates:
+    where, model = question.where, embedder.model if embedder else ""
+    ranks: dict[str, dict[str, float]] = {}
+
+    def add(path: str, ids: Sequence[str]) -> None:
+        for position, id in enumerate(ids, start=1):
+            ranks.setdefault(id, {})[path] = position
+
+    def from_text(prefix: str, words: str, vector: NDArray[np.float32] | None, limit: int) -> None:
+        tokens = text.query_tokens(words)
+        if tokens:
+            add(f"{prefix}words", [s.id for s in reader.search_words(space, where, tokens, limit=limit)])
+        if vector is not None:
+            scored = reader.search_vectors(space, where, vector, model, limit=limit)
+            add(f"{prefix}meaning", [s.id for s in scored])
+
+    from_text("", question.query, asked.query, PATH_LIMIT)
+    if question.task_text:
+        from_text("task_", question.task_text, asked.task, PATH_LIMIT // 2)
+    if when is not None:
+        in_range = replace(where, happened_from=when.start, happened_to=when.end)
+        add("time", [m.id for m in reader.find(space, in_range, order=Order.LATEST, limit=PATH_LIMIT)])
+    rows = reader.get(space, list(ranks))
+    ids = sorted(rows)
+    vectors = reader.vectors(space, ids, model) if model and asked.query is not None else {}
+    return _Candidates([rows[id] for id in ids], [ranks[id] for id in ids], [vectors.get(id) for id in ids])
+
+
+# --- judgement -----------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=8192)
+def _words_of(summary: str, subject: str, topic: str, tags: tuple[str, ...]) -> frozenset[str]:
+    """Index words of a memory's visible text; texts never change, so this may be kept."""
+    return frozenset(text.index_tokens("\n".join((summary, subject, topic.replace("_", " "), *tags))))
+
+
+def memory_words(memory: Memory) -> frozenset[str]:
+    """The words by which a memory is compared with a question."""
+    return _words_of(memory.summary, memory.subject, memory.topic, memory.tags)
+
+
+def _coverage(reader: Reader, space: str, words: str, memories: Sequence[Memory]) -> rank.Floats:
+    """Share of the text's words, by rarity, that each memory contains; zeros when it has none."""
+    tokens = text.query_tokens(words)
+    if not tokens:
+        return np.zeros(len(memories))
+    statistics = reader.word_statistics(space, tokens)
+    weights = rank.word_weights([statistics.containing.get(token, 0) for token in tokens], statistics.total)
+    present = np.array([[token in memory_words(memory) for token in tokens] for memory in memories], dtype=np.float64)
+    return present @ weights / weights.sum()
+
+
+def _cosines(query: NDArray[np.float32] | None, vectors: Sequence[NDArray[np.float32] | None]) -> rank.Floats:
+    if query is None:
+        return np.full(len(vectors), np.nan)
+    return np.array([float(query @ vector) if vector is not None else np.nan for vector in vectors])
+
+
+def _judge(
+    reader: Reader, space: str, question: Question, found: _Candidates, asked: _Asked, when: TimeRange | None
+) -> tuple[rank.Floats, list[dict[str, float]]]:
+    """Fit of every candidate to query and task, 0..1, and what it was made of."""
+    foreign = _cross_language(question.query, found.memories)
+    cosine = _cosines(asked.query, found.vectors)
+    coverage = _coverage(reader, space, question.query, found.memories)
+    relevance = rank.relevance(cosine, coverage, cross_language=foreign)
+    relevance = relevance * _names(reader, space, question.query, found.memories)
+    relevance = _in_time(relevance, found.memories, when, bare=not text.query_tokens(_without(question.query, when)))
+    fit = relevance
+    why = [
+        {**paths, "cosine": _number(c), "coverage": float(v), "relevance": float(r)}
+        for paths, c, v, r in zip(found.paths, cosine, coverage, relevance, strict=True)
+    ]
+    if question.task_text:
+        task = rank.relevance(
+            _cosines(asked.task, found.vectors),
+            _coverage(reader, space, question.task_text, found.memories),
+            cross_language=_cross_language(question.task_text, found.memories),
+        )
+        share = rank.WEIGHTS.task_fit
+        # The task may lift what the query alone would miss, and breaks ties; it never sinks a plain answer.
+        fit = np.maximum(relevance, (1 - share) * relevance + share * task)
+        for entry, value in zip(why, task, strict=True):
+            entry["task_fit"] = float(value)
+    return fit, why
+
+
+def _number(value: float) -> float:
+    return 0.0 if np.isnan(value) else float(value)
+
+
+def _cross_language(words: str, memories: Sequence[Memory]) -> NDArray[np.bool_]:
+    language = text.language(words)
+    return np.array([text.language(memory.summary) != language for memory in memories], dtype=np.bool_)
+
+
+def _without(query: str, when: TimeRange | None) -> str:
+    return query.replace(when.phrase, " ") if when is not None else query
+
+
+def _names(reader: Reader, space: str, query: str, memories: Sequence[Memory]) -> rank.Floats:
+    """张三 is not 李四: a question that names someone known is not about somebody else."""
+    folded = text.fold(query)
+    named = {
+        subject for subject in reader.known_subjects(space) if subject != "user" and text.mentions(folded, subject)
+    }
+    hard = text.hard_terms(query)
+    factors = np.ones(len(memories))
+    for position, memory in enumerate(memories):
+        said = text.fold(memory.summary)
+        if named and memory.subject not in named and not any(text.mentions(said, name) for name in named):
+            factors[position] *= 0.35 if memory.subject else 0.6
+        if hard and not hard & (text.hard_terms(memory.summary) | memory_words(memory)):
+            factors[position] *= 0.7
+    return factors
+
+
+def _in_time(relevance: rank.Floats, memories: Sequence[Memory], when: TimeRange | None, *, bare: bool) -> rank.Floats:
+    """A time in the question lifts what happened or held then; a bare time asks for just that."""
+    if when is None:
+        return relevance
+    inside = np.array([_overlaps(memory, when) for memory in memories], dtype=np.bool_)
+    if bare:
+        return np.where(inside, np.maximum(relevance, 0.8), 0.0)
+    return np.where(inside, relevance + (1 - relevance) * 0.2, relevance * 0.7)
+
+
+def _overlaps(memory: Memory, when: TimeRange) -> bool:
+    happened = when.start <= memory.happened_at < when.end
+    if happened or (memory.valid_from is None and memory.valid_to is None):
+        return happened
+    begins = memory.valid_from or memory.happened_at
+    return begins < when.end and (memory.valid_to is None or memory.valid_to > when.start)
+
+
+# --- choice --------------------------------------------------------------------------------------
+
+
+def _evidence(memory: Memory) -> float:
+    known = memory.basis.strength / 5
+    useful = float(rank.usefulness(np.array([memory.helped]), np.array([memory.harmed]))[0])
+    return (
+        STANDING_FACTOR[memory.standing]
+        * TRUST_FACTOR[memory.trust]
+        * (0.9 + 0.1 * known)
+        * (0.85 + 0.15 * memory.confidence)
+        * (0.75 + 0.5 * useful)
+    )
+
+
+def _place(memory: Memory, question: Question) -> float:
+    """The asking role's own pool before the shared one, the near scope before the global one."""
+    own = 1.0 if not question.role or memory.role == question.role else 0.92
+    near = 1.0 if memory.scope != GLOBAL or len(question.where.scopes) <= 1 else 0.97
+    return own * near
+
+
+def _choose(question: Question, found: _Candidates, fit: rank.Floats, why: list[dict[str, float]]) -> list[Hit]:
+    memories = found.memories
+    days = np.array([_age_days(memory, question.now) for memory in memories])
+    slow = np.array([memory.kind in SLOW_KINDS for memory in memories], dtype=np.bool_)
+    recent = rank.recency(days, slow)
+    evidence = np.array([_evidence(memory) * _place(memory, question) for memory in memories])
+    scores = rank.score(fit, recent, evidence)
+    passed = rank.keep(fit)
+    order = sorted((int(p) for p in np.flatnonzero(passed)), key=lambda p: (-scores[p], memories[p].id))
+    terms = [text.hard_terms(memory.summary) for memory in memories]
+    order = rank.without_near_duplicates(order, found.vectors, terms, rank.WEIGHTS.duplicate_cosine)
+    for position in order:
+        why[position] |= {"recency": float(recent[position]), "evidence": float(evidence[position])}
+    hits = [Hit(memories[p], float(fit[p]), float(scores[p]), why=why[p]) for p in order[: question.k]]
+    return hits[: rank.within_budget([hit_tokens(hit) for hit in hits], question.budget_tokens, question.k)]
+
+
+def _age_days(memory: Memory, now: datetime) -> float:
+    last = max(memory.happened_at, memory.last_validated_at or memory.happened_at)
+    return max(0.0, (now - last).total_seconds() / 86_400)
+
+
+def _annotate(reader: Reader, space: str, hits: list[Hit], now: datetime, language: str) -> list[Hit]:
+    """Say of each hit what its reader must know before relying on it."""
+    if not hits:
+        return hits
+    links = [link for link in reader.links(space, [hit.memory.id for hit in hits]) if link.type is LinkType.CONFLICTS]
+    others = reader.get(space, sorted({id for link in links for id in (link.source_id, link.target_id)}))
+    annotated: list[Hit] = []
+    for hit in hits:
+        memory = hit.memory
+        warnings = [
+            conflict_sentence(memory, other, language)
+            for link in links
+            if memory.id in (link.source_id, link.target_id)
+            and (other := others.get(link.target_id if link.source_id == memory.id else link.source_id)) is not None
+            and other.status in (Status.ACTIVE, Status.QUARANTINED)
+            and other.standing is not Standing.REFUTED
+        ]
+        if memory.valid_to is not None and memory.valid_to <= now:
+            warnings.append(say("was_true_until", language, until=f"{memory.valid_to:%Y-%m-%d}"))
+        if memory.standing is Standing.PENDING and memory.kind in (Kind.LESSON, Kind.RULE):
+            warnings.append(say("not_yet_proved", language))
+        annotated.append(replace(hit, warnings=tuple(warnings)))
+    return annotated
+
+
+def conflict_sentence(memory: Memory, other: Memory, language: str) -> str:
+    """One sentence that says with what a memory disagrees and which of the two to prefer."""
+
+    def weight(row: Memory) -> tuple[int, datetime]:
+        return (row.basis.strength, row.valid_from or row.happened_at)
+
+    prefer = "neither"
+    if weight(memory) != weight(other):
+        prefer = "this" if weight(memory) > weight(other) else "other"
+    return say(
+        "conflict_with",
+        language,
+        id=other.id,
+        other=other.summary,
+        basis=other.basis.value,
+        date=f"{other.happened_at:%Y-%m-%d}",
+        prefer=say(f"prefer_{prefer}", language),
+    )

@@ -1,0 +1,19 @@
+"""class Afterwit: the verbs. The only place that writes, and that wires steps, storage and models."""
+
+from afterwit.service.afterwit import Afterwit, ImportReport, Story, Version
+from afterwit.service.options import MAX_K, MAX_RAW_BYTES, MAX_TEXT_BYTES, SearchOptions, UpdateFields, WriteFields
+from afterwit.service.writing import Writer
+
+__all__ = [
+    "MAX_K",
+    "MAX_RAW_BYTES",
+    "MAX_TEXT_BYTES",
+    "Afterwit",
+    "ImportReport",
+    "SearchOptions",
+    "Story",
+    "UpdateFields",
+    "Version",
+    "WriteFields",
+    "Writer",
+]

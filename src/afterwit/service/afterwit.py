@@ -1,0 +1,539 @@
+"""The façade. Every door (library, MCP, CLI, REST) calls these methods and nothing below them."""
+
+import logging
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Self, Unpack
+
+from afterwit import recall, text
+from afterwit.clock import utc_now
+from afterwit.config import Settings, load_settings
+from afterwit.digest import Digest, digest
+from afterwit.embedding import Embedder, open_embedder, to_vector
+from afterwit.errors import Conflict, InvalidInput, NotFound, ProviderError
+from afterwit.messages import say
+from afterwit.recall import SearchAnswer
+from afterwit.records import (
+    Erase,
+    Event,
+    KeyFilter,
+    Link,
+    LinkType,
+    Memory,
+    Outcome,
+    Receipt,
+    RecordUse,
+    Retire,
+    Standing,
+    Status,
+    Trust,
+    Use,
+    Vector,
+    new_id,
+)
+from afterwit.resolve import Known, resolve
+from afterwit.service import portability
+from afterwit.service.options import (
+    Moment,
+    SearchOptions,
+    UpdateFields,
+    WriteFields,
+    moment,
+    read_filter,
+    read_question,
+)
+from afterwit.service.portability import ImportReport
+from afterwit.service.updating import (
+    apply_correction,
+    apply_fields,
+    apply_verdict,
+    cascade,
+    corrected,
+    read_update,
+)
+from afterwit.service.writing import Setting, Writer, draft, embedded_text, summary_receipt
+from afterwit.storage import Order, Store, Transaction, open_store
+
+_log = logging.getLogger(__name__)
+
+#: Memories written in one transaction by `write_many`, and embedded in one batch.
+BATCH = 64
+
+#: Characters of an id's end that people may type instead of the whole.
+SHORT_ID = 8
+
+
+@dataclass(frozen=True)
+class Version:
+    """One state in the history of something that changed."""
+
+    memory: Memory
+    #: from when it held in the world; None = unknown
+    since: datetime | None
+    #: until when; None = still holds
+    until: datetime | None
+    #: one line: the sentence with its time
+    line: str
+
+
+@dataclass(frozen=True)
+class Story:
+    """Everything there is to know about one memory."""
+
+    memory: Memory
+    events: tuple[Event, ...]
+    links: tuple[Link, ...]
+    #: memories that the links name
+    related: tuple[Memory, ...]
+    uses: tuple[Use, ...]
+    #: earlier and later values, oldest first
+    versions: tuple[Version, ...]
+
+
+class Afterwit:
+    """Long-term memory of one space.
+
+    Safe to use from several threads; several processes may use the same store.
+
+    Example:
+        >>> memory = Afterwit.open()
+        >>> memory.write("The user prefers concise answers.", kind="preference")
+        >>> memory.search("How long should my answer be?").hits
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder | None,
+        *,
+        settings: Settings,
+        writer: Writer | None = None,
+        clock: Callable[[], datetime] = utc_now,
+    ) -> None:
+        """Wire a service from its parts; `open` does it from settings.
+
+        Args:
+            store: where memories are kept; closed by `close`.
+            embedder: makes vectors; None = search by words only.
+            settings: space, time zone and defaults.
+            writer: who writes; default an agent in a session of its own.
+            clock: reads the time, once per call.
+        """
+        self.settings = settings
+        self.store = store
+        self.space = settings.space
+        self._embedder = embedder
+        self._clock = clock
+        writer = writer or Writer()
+        self.writer = writer if writer.session else replace(writer, session=new_id(clock()))
+
+    @classmethod
+    def open(
+        cls, *, settings: Settings | None = None, writer: Writer | None = None, **overrides: str | int | float
+    ) -> Self:
+        """Open the store and start loading the embedder in the background.
+
+        Args:
+            settings: all settings; None = read them (file, `AFTERWIT_*`).
+            writer: who writes.
+            **overrides: single settings by name, such as `data_dir="/tmp/x"`.
+
+        Raises:
+            ConfigError: a setting is wrong.
+            StorageError: the store cannot be opened.
+        """
+        settings = settings or load_settings(overrides=overrides)
+        store = open_store(settings.store, lock_wait_s=settings.lock_wait_s)
+        try:
+            return cls(store, open_embedder(settings), settings=settings, writer=writer)
+        except BaseException:
+            store.close()
+            raise
+
+    def as_writer(self, writer: Writer) -> "Afterwit":
+        """The same memory seen by another writer; shares store and embedder."""
+        return Afterwit(self.store, self._embedder, settings=self.settings, writer=writer, clock=self._clock)
+
+    def warm(self) -> None:
+        """Load the embedder and embed what has no vector yet, in the background; returns at once."""
+        if self._embedder is not None:
+            self._embedder.warm()
+            threading.Thread(target=self._embed_missing, name="afterwit-embed-missing", daemon=True).start()
+
+    def close(self) -> None:
+        """Release the store and the embedder."""
+        self.store.close()
+        if self._embedder is not None:
+            self._embedder.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # --- write -----------------------------------------------------------------------------------
+
+    def write(self, content: str, **fields: Unpack[WriteFields]) -> Receipt:
+        """Remember a statement, or what a longer text states.
+
+        Args:
+            content: one or two sentences; or raw text, from which statements are taken by rule.
+            **fields: see `WriteFields`; nothing is required.
+
+        Returns:
+            What was done and why: stored, merged, superseded, quarantined or rejected.
+
+        Raises:
+            InvalidInput: a malformed field; nothing was stored.
+            StorageError: the store could not be written; nothing was stored.
+        """
+        return self.write_many([(content, fields)])[0]
+
+    def write_many(self, items: Iterable[tuple[str, WriteFields]]) -> list[Receipt]:
+        """Remember several statements; faster than one by one. Batches of 64 are all or nothing.
+
+        Raises:
+            InvalidInput: an item is malformed; earlier batches are stored, this one is not.
+        """
+        receipts: list[Receipt] = []
+        batch: list[tuple[str, WriteFields]] = []
+        for item in items:
+            batch.append(item)
+            if len(batch) == BATCH:
+                receipts += self._write_batch(batch)
+                batch = []
+        return receipts + (self._write_batch(batch) if batch else [])
+
+    def _write_batch(self, batch: Sequence[tuple[str, WriteFields]]) -> list[Receipt]:
+        now = self._clock()
+        setting = Setting(self.space, self.writer, now, self.settings.timezone)
+        drafts = [draft(content, fields, setting) for content, fields in batch]
+        memories = [memory for made in drafts if isinstance(made, list) for memory in made]
+        vectors = self._vectors(memories)
+        receipts: list[Receipt] = []
+        if not memories:
+            return [made for made in drafts if isinstance(made, Receipt)]
+        with self.store.transaction(self.space, now=now, actor=self.writer.name) as tx:
+            for made, (content, _) in zip(drafts, batch, strict=True):
+                if isinstance(made, Receipt):
+                    receipts.append(made)
+                    continue
+                done = [self._store_one(tx, memory, vectors.get(memory.id), now) for memory in made]
+                receipts.append(summary_receipt(done, text.language(content)))
+        return receipts
+
+    def _store_one(self, tx: Transaction, memory: Memory, vector: Vector | None, now: datetime) -> Receipt:
+        place = KeyFilter(scopes=(memory.scope,), roles=(memory.role,))
+        same_topic: list[Memory] = []
+        if memory.subject and memory.topic:
+            where = replace(place, subjects=(memory.subject,), topics=(memory.topic,))
+            same_topic = tx.find(self.space, where, limit=50)
+        same = tx.find_statement(self.space, place, text.statement_key(memory.summary))
+        resolution = resolve(memory, known=Known(same, same_topic), now=now, vector=vector)
+        tx.apply(resolution.changes)
+        return resolution.receipt
+
+    def _vectors(self, memories: Sequence[Memory]) -> dict[str, Vector]:
+        """Vectors by memory id; empty when the embedder fails, for rows can be embedded later."""
+        embedder = self._embedder
+        if embedder is None or not memories:
+            return {}
+        try:
+            arrays = embedder.embed([embedded_text(memory) for memory in memories])
+        except ProviderError as error:
+            _log.warning("Stored without vectors, they will be made later: %s", error)
+            return {}
+        return {memory.id: to_vector(embedder.model, array) for memory, array in zip(memories, arrays, strict=True)}
+
+    def _embed_missing(self) -> None:
+        try:
+            for _ in self.embed_missing():
+                pass
+        except (ProviderError, NotFound) as error:
+            _log.warning("Some memories have no vector yet: %s", error)
+
+    def embed_missing(self) -> Iterator[int]:
+        """Embed what has no vector of the current model; yields how many were done so far.
+
+        Raises:
+            ProviderError: the embedder failed; what was done stays.
+        """
+        embedder = self._embedder
+        done = 0
+        while embedder is not None:
+            memories = self.store.without_vector(self.space, embedder.model, limit=BATCH)
+            if not memories:
+                return
+            arrays = embedder.embed([embedded_text(memory) for memory in memories])
+            vectors = {m.id: to_vector(embedder.model, array) for m, array in zip(memories, arrays, strict=True)}
+            self.store.put_vectors(self.space, vectors)
+            done += len(memories)
+            yield done
+
+    # --- search ----------------------------------------------------------------------------------
+
+    def search(self, query: str, **options: Unpack[SearchOptions]) -> SearchAnswer:
+        """Find the few memories that matter for a question, or say that there is none.
+
+        Args:
+            query: what is looked for, a sentence or words.
+            **options: see `SearchOptions`. `as_of` asks what was true at a time, as known today;
+                `known_at` asks what was believed at a time.
+
+        Raises:
+            InvalidInput: empty query, k outside 1..50, malformed scope, naive time, ...
+            StorageError: the store could not be read.
+        """
+        now = self._clock()
+        question = read_question(query, options, settings=self.settings, now=now)
+        answer = recall.search(self.store, self.space, question, self._embedder)
+        if answer.hits:
+            return answer
+        return replace(answer, other_scopes=self._other_scopes(question.where))
+
+    def _other_scopes(self, where: KeyFilter) -> tuple[str, ...]:
+        """Scopes that hold active memories and were not searched; helps a caller who forgot to name one."""
+        searched = set(where.scopes)
+        return tuple(scope for scope in self.store.scopes(self.space) if scope not in searched)[:5]
+
+    def note_use(self, memory_ids: Sequence[str], *, task_id: str = "", cited: bool = False) -> None:
+        """Record that memories were shown to a task, or cited by it.
+
+        Raises:
+            NotFound: an id is not in the space.
+        """
+        now = self._clock()
+        with self.store.transaction(self.space, now=now, actor=self.writer.name) as tx:
+            tx.apply(RecordUse(Use(new_id(now), self.space, id, now, task_id, cited)) for id in memory_ids)
+
+    # --- update and forget -----------------------------------------------------------------------
+
+    def update(self, memory_id: str, **fields: Unpack[UpdateFields]) -> Receipt:
+        """Correct, confirm, refute, extend or restore a memory. The history keeps what was.
+
+        Args:
+            memory_id: whole id, `m:ID`, or the last 8 or more characters.
+            **fields: see `UpdateFields`; `verdict` is "confirm", "refute" or "restore".
+
+        Raises:
+            NotFound: no such memory in this space.
+            InvalidInput: nothing to change, or malformed.
+            Forbidden: only the user may do this.
+            Conflict: the memory's state does not allow it.
+        """
+        now = self._clock()
+        update = read_update(fields, writer=self.writer, now=now)
+        memory = self.get(memory_id)
+        new = corrected(memory, update, writer=self.writer, now=now) if update.content else None
+        vector = self._vectors([new]).get(new.id) if new is not None else None
+        with self.store.transaction(self.space, now=now, actor=self.writer.name) as tx:
+            memory = self._current(tx, memory.id)
+            if new is None:
+                if update.verdict:
+                    return apply_verdict(tx, memory, update, writer=self.writer, now=now)
+                return apply_fields(tx, memory, update)
+            if memory.status not in (Status.ACTIVE, Status.QUARANTINED):
+                raise Conflict(
+                    f"This memory is {memory.status.value} and cannot be corrected.",
+                    next_step="Correct the one that replaced it, or write a new one.",
+                )
+            return apply_correction(tx, memory, new, vector, update.reason)
+
+    def forget(self, memory_id: str, *, reason: str = "", erase: bool = False) -> Receipt:
+        """Take a memory out of recall; with `erase`, remove every trace of it.
+
+        Args:
+            memory_id: whole id, `m:ID`, or the last 8 or more characters.
+            reason: kept in the history.
+            erase: remove row, words, vectors, links and texts for good.
+
+        Raises:
+            NotFound: no such memory in this space.
+        """
+        now = self._clock()
+        if reason:
+            text.check_text(reason, field="reason", max_bytes=1000)
+        id = self.resolve_id(memory_id)
+        with self.store.transaction(self.space, now=now, actor=self.writer.name) as tx:
+            memory = self._current(tx, id)
+            language = text.language(memory.summary)
+            children = cascade(tx, memory)
+            related = tuple(change.memory_id for change in children)
+            if erase:
+                tx.apply([*children, Erase(id, reason)])
+                return Receipt(Outcome.ERASED, id, ("erased",), say("erased", language), related)
+            if memory.status is not Status.FORGOTTEN:
+                tx.apply([*children, Retire(id, Status.FORGOTTEN, reason or "forgotten")])
+            return Receipt(Outcome.FORGOTTEN, id, ("forgotten",), say("forgotten", language), related)
+
+    # --- look ------------------------------------------------------------------------------------
+
+    def resolve_id(self, memory_id: str) -> str:
+        """The whole id of a memory named by id, `m:ID`, `[m:ID]` or a part of at least 8 characters.
+
+        Raises:
+            InvalidInput: not an id, or several memories share that part.
+            NotFound: no such memory in this space.
+        """
+        wanted = (
+            text.check_text(memory_id, field="memory_id", max_bytes=200).strip().strip("[]").removeprefix("m:").lower()
+        )
+        if len(wanted) < SHORT_ID:
+            raise InvalidInput(
+                f"{memory_id!r} is too short for an id.", next_step=f"Give at least {SHORT_ID} characters of it."
+            )
+        found = self.store.ids_starting_with(self.space, wanted, limit=2)
+        if not found:
+            raise NotFound(
+                f"There is no memory {memory_id!r} here.", next_step="Search for it, or list memories to see their ids."
+            )
+        if len(found) > 1 and wanted not in found:
+            raise InvalidInput(f"Several memories have an id like {memory_id!r}.", next_step="Give the whole id.")
+        return wanted if wanted in found else found[0]
+
+    def get(self, memory_id: str) -> Memory:
+        """One memory, in any state.
+
+        Raises:
+            NotFound: no such memory in this space.
+        """
+        id = self.resolve_id(memory_id)
+        return self._current(self.store, id)
+
+    def _current(self, reader: Any, id: str) -> Memory:
+        memory: Memory | None = reader.get(self.space, [id]).get(id)
+        if memory is None:
+            raise NotFound(f"There is no memory {id!r} here any more.")
+        return memory
+
+    def list(
+        self, *, all_states: bool = False, limit: int = 50, offset: int = 0, **options: Unpack[SearchOptions]
+    ) -> "list[Memory]":
+        """Memories by keys alone, recorded last first.
+
+        Args:
+            all_states: also superseded, expired, quarantined, forgotten and refuted ones, in every scope.
+            limit: at most this many, 1..1000.
+            offset: leave out this many.
+            **options: the keys of `SearchOptions`.
+
+        Raises:
+            InvalidInput: malformed keys or numbers.
+        """
+        if not 1 <= limit <= 1000 or offset < 0:
+            raise InvalidInput("limit must be from 1 to 1000 and offset not negative.")
+        where = self._listing(options, all_states=all_states)
+        return self.store.find(self.space, where, order=Order.NEWEST, limit=limit, offset=offset)
+
+    def count(self, *, all_states: bool = False, **options: Unpack[SearchOptions]) -> int:
+        """Number of memories that `list` would go through."""
+        return self.store.count(self.space, self._listing(options, all_states=all_states))
+
+    def _listing(self, options: SearchOptions, *, all_states: bool) -> KeyFilter:
+        where = read_filter(options, now=self._clock(), as_of=moment(options.get("as_of"), "as_of"))
+        if not options.get("scopes"):
+            where = replace(where, scopes=())
+        if not options.get("role"):
+            where = replace(where, roles=())
+        if all_states:
+            where = replace(where, statuses=tuple(Status), without_standings=(), valid_at=None)
+        return where
+
+    def explain(self, memory_id: str) -> Story:
+        """One memory's whole story: source words, history, links, uses, versions.
+
+        Raises:
+            NotFound: no such memory in this space.
+        """
+        memory = self.get(memory_id)
+        links = self.store.links(self.space, [memory.id])
+        others = {id for link in links for id in (link.source_id, link.target_id)} - {memory.id}
+        return Story(
+            memory=memory,
+            events=tuple(self.store.events(self.space, memory_id=memory.id)),
+            links=tuple(links),
+            related=tuple(self.store.get(self.space, sorted(others)).values()),
+            uses=tuple(self.store.uses(self.space, memory.id)),
+            versions=tuple(self.history(memory.id)),
+        )
+
+    def history(self, memory_id: str) -> "list[Version]":
+        """How something changed: earlier and later values of a memory, oldest first.
+
+        Raises:
+            NotFound: no such memory in this space.
+        """
+        memory = self.get(memory_id)
+        rows, waiting = {memory.id: memory}, [memory.id]
+        while waiting:
+            links = [link for link in self.store.links(self.space, waiting) if link.type is LinkType.SUPERSEDES]
+            ids = {id for link in links for id in (link.source_id, link.target_id)} - set(rows)
+            found = self.store.get(self.space, sorted(ids))
+            rows |= found
+            waiting = list(found)
+        return [_version(row) for row in sorted(rows.values(), key=_begins)]
+
+    def summarize(
+        self,
+        *,
+        budget_tokens: int = 400,
+        since: Moment | None = None,
+        scope: str = "",
+        topic: str = "",
+        language: str = "",
+    ) -> Digest:
+        """A digest of a scope, topic or time, made of the memories' own sentences, citing their ids.
+
+        Args:
+            budget_tokens: most tokens, 20..20000.
+            since: only what happened from then on.
+            scope: one scope with the global one; "" = all scopes.
+            topic: one topic; "" = all.
+            language: "zh" or "en" for the headings; "" = that of most memories.
+
+        Raises:
+            InvalidInput: malformed scope, topic, time or budget.
+        """
+        if not 20 <= budget_tokens <= 20_000:
+            raise InvalidInput(f"budget_tokens must be from 20 to 20000, not {budget_tokens}.")
+        options: SearchOptions = {"scopes": [scope] if scope else [], "topics": [topic] if topic else []}
+        if since is not None:
+            options["since"] = since
+        memories = self.list(limit=1000, **options)
+        chinese = sum(text.language(memory.summary) == "zh" for memory in memories)
+        spoken = language or ("zh" if chinese * 2 > len(memories) else "en")
+        return digest(memories, now=self._clock(), budget_tokens=budget_tokens, language=spoken)
+
+    # --- move ------------------------------------------------------------------------------------
+
+    def export(self) -> Iterator[str]:
+        """Everything in the space as lines of JSON, oldest first; `import_lines` reads them back."""
+        return portability.export_lines(self.store, self.space, now=self._clock())
+
+    def import_lines(self, lines: Iterable[str]) -> ImportReport:
+        """Read exported lines; what is already here stays as it is. All or nothing.
+
+        Raises:
+            InvalidInput: a line is not from an export; nothing was changed.
+        """
+        return portability.import_lines(self.store, self.space, lines, now=self._clock(), actor=self.writer.name)
+
+
+def _begins(memory: Memory) -> tuple[datetime, datetime, str]:
+    return (memory.valid_from or memory.happened_at, memory.recorded_at, memory.id)
+
+
+def _version(memory: Memory) -> Version:
+    since, until = memory.valid_from, memory.valid_to
+    key = {(True, True): "from_until", (True, False): "since", (False, True): "until"}.get((bool(since), bool(until)))
+    line = memory.summary
+    if key:
+        days = {"since": f"{since:%Y-%m-%d}" if since else "", "until": f"{until:%Y-%m-%d}" if until else ""}
+        line = say(key, text.language(memory.summary), summary=memory.summary, **days)
+    return Version(memory, since, until, line)
+
+
+__all__ = ["Afterwit", "ImportReport", "Standing", "Story", "Trust", "Version"]

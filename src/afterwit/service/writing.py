@@ -1,0 +1,158 @@
+"""From what a caller says to memories ready to be resolved: gate, extract, defaults."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from afterwit import text
+from afterwit.extract import enrich, extract
+from afterwit.gate import judge
+from afterwit.messages import say
+from afterwit.records import (
+    Basis,
+    Candidate,
+    Kind,
+    Memory,
+    Outcome,
+    Receipt,
+    Source,
+    Standing,
+    Trust,
+    new_id,
+)
+from afterwit.service.options import MAX_RAW_BYTES, Fields, read_fields
+from afterwit.vocabulary import basis_of, confidence_of, is_known_topic
+
+#: Tokens up to which a text is its own summary; longer ones are cut to their first sentences.
+SUMMARY_TOKENS = 160
+
+#: The most that a declared source can be trusted; the writer's own level may be lower.
+SOURCE_TRUST = {
+    "user": Trust.USER,
+    "agent": Trust.AGENT,
+    "test": Trust.AGENT,
+    "review": Trust.AGENT,
+    "tool": Trust.EXTERNAL,
+    "web": Trust.EXTERNAL,
+    "import": Trust.EXTERNAL,
+}
+
+
+@dataclass(frozen=True)
+class Writer:
+    """Who writes. Its trust is the most that anything it writes can have."""
+
+    name: str = "agent"
+    trust: Trust = Trust.AGENT
+    #: session that repeated statements count for once; "" = made anew for each service
+    session: str = ""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is the same for all memories of one write."""
+
+    space: str
+    writer: Writer
+    now: datetime
+    timezone: str
+
+
+def draft(content: str, given: Mapping[str, Any], setting: Setting) -> list[Memory] | Receipt:
+    """The memories that a text makes, or the receipt that says why it makes none.
+
+    Raises:
+        InvalidInput: a field is malformed; nothing was stored.
+    """
+    fields = read_fields(given, now=setting.now)
+    text.check_text(content, field="content", max_bytes=MAX_RAW_BYTES)
+    verdict = judge(content, explicit=fields.kind is not None)
+    if verdict.accepted:
+        candidate = _from_statement(content, setting)
+        return [_memory(candidate, fields, setting)]
+    found = [] if fields.kind is not None else extract(content, now=setting.now, timezone=setting.timezone)
+    if found:
+        return [_memory(candidate, fields, setting) for candidate in found]
+    return Receipt(Outcome.REJECTED, reasons=(verdict.reason,), message=verdict.message)
+
+
+def _from_statement(content: str, setting: Setting) -> Candidate:
+    candidate = enrich(content, now=setting.now, timezone=setting.timezone)
+    if text.count_tokens(content) <= SUMMARY_TOKENS:
+        return replace(candidate, summary=content)
+    return replace(candidate, summary=text.truncate(content, SUMMARY_TOKENS), raw=candidate.raw or content)
+
+
+def _memory(candidate: Candidate, fields: Fields, setting: Setting) -> Memory:
+    """Join what was said about a memory with what its words say; what was said goes first."""
+    source = fields.source or Source(_source_kind(candidate.basis, setting.writer), fields.task_id)
+    basis = basis_of(source.kind) if fields.source else _basis(candidate, setting.writer)
+    session = source.ref or fields.task_id or setting.writer.session
+    structured = dict(candidate.structured)
+    if candidate.value:
+        structured["value"] = candidate.value
+    structured |= dict(fields.structured or {})
+    subject = fields.subject if fields.subject is not None else candidate.subject
+    topic = fields.topic if fields.topic is not None else candidate.topic
+    if _is_attribute(fields):
+        structured.setdefault("single_valued", True)
+    return Memory(
+        id=new_id(setting.now),
+        space=setting.space,
+        summary=candidate.summary,
+        kind=fields.kind or candidate.kind,
+        recorded_at=setting.now,
+        happened_at=fields.happened_at or candidate.happened_at or setting.now,
+        scope=fields.scope,
+        role=fields.role,
+        subject=subject,
+        topic=topic,
+        tags=fields.tags or candidate.tags,
+        raw=fields.raw or candidate.raw,
+        structured=structured,
+        basis=basis,
+        trust=min(setting.writer.trust, SOURCE_TRUST[source.kind]),
+        source=replace(source, ref=source.ref or session),
+        confidence=fields.confidence if fields.confidence is not None else confidence_of(basis),
+        standing=Standing.CONFIRMED if _speaks_for_itself(basis, fields.kind or candidate.kind) else Standing.PENDING,
+        valid_from=fields.valid_from or candidate.valid_from,
+        valid_to=fields.valid_to or candidate.valid_to,
+        supporters=(session,),
+    )
+
+
+def _source_kind(basis: Basis, writer: Writer) -> str:
+    return "user" if basis is Basis.STATED or writer.trust >= Trust.USER else "agent"
+
+
+def _basis(candidate: Candidate, writer: Writer) -> Basis:
+    """A person who writes states; an agent's words are judged by how they are put."""
+    return Basis.STATED if writer.trust >= Trust.USER else candidate.basis
+
+
+def _speaks_for_itself(basis: Basis, kind: Kind) -> bool:
+    """What a user says and what a check shows is confirmed; lessons wait for later tasks in any case."""
+    return basis is Basis.STATED or (basis is Basis.VERIFIED and kind not in (Kind.LESSON, Kind.RULE))
+
+
+def _is_attribute(fields: Fields) -> bool:
+    """Subject, topic and value given outright name one attribute, unless the vocabulary knows the
+    topic, and so knows whether it has several values."""
+    given = bool(fields.subject and fields.topic and (fields.structured or {}).get("value"))
+    return given and not is_known_topic(fields.topic or "")
+
+
+def embedded_text(memory: Memory) -> str:
+    """What of a memory is turned into its vector; changing this changes every vector."""
+    return memory.summary
+
+
+def summary_receipt(receipts: list[Receipt], language: str) -> Receipt:
+    """One receipt for a text that held several statements."""
+    if len(receipts) == 1:
+        return receipts[0]
+    first = next((receipt for receipt in receipts if receipt.accepted), receipts[0])
+    message = say("stored_parts", language, count=sum(receipt.accepted for receipt in receipts))
+    related = tuple(receipt.id for receipt in receipts if receipt.id and receipt.id != first.id)
+    return Receipt(first.outcome, first.id, ("several_statements",), message, related, tuple(receipts))

@@ -77,8 +77,8 @@ def prepare(text: str, *, characters: int) -> str:
         The text without blanks around it, valid Unicode, 1 to `characters` characters; "-" for
         text that is blank.
     """
-    valid = text[: 4 * characters].encode("utf-8", "replace").decode("utf-8")
-    return valid.strip()[:characters].rstrip() or _BLANK
+    kept = text.strip()[:characters].rstrip()
+    return kept.encode("utf-8", "replace").decode("utf-8") or _BLANK
 
 
 def to_vector(model: str, array: NDArray[np.float32]) -> Vector:

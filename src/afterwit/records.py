@@ -450,7 +450,27 @@ class CloseTask:
     ended_at: datetime
 
 
-Change = Add | Supersede | Reinforce | Revise | Retire | Erase | Connect | RecordUse | OpenTask | LogStep | CloseTask
+@dataclass(frozen=True)
+class Restore:
+    """Put a record of an export back exactly as it was, whatever its state."""
+
+    record: Memory | Link | Use | Task | Step
+
+
+Change = (
+    Add
+    | Supersede
+    | Reinforce
+    | Revise
+    | Retire
+    | Erase
+    | Connect
+    | RecordUse
+    | OpenTask
+    | LogStep
+    | CloseTask
+    | Restore
+)
 
 
 @dataclass(frozen=True)

@@ -297,7 +297,7 @@ class Afterwit:
     def _other_scopes(self, where: KeyFilter) -> tuple[str, ...]:
         """Scopes that hold active memories and were not searched; helps a caller who forgot to name one."""
         searched = set(where.scopes)
-        return tuple(scope for scope in self.store.scopes(self.space) if scope not in searched)[:5]
+        return tuple(scope for scope in self.store.known_scopes(self.space) if scope not in searched)[:5]
 
     def note_use(self, memory_ids: Sequence[str], *, task_id: str = "", cited: bool = False) -> None:
         """Record that memories were shown to a task, or cited by it.

@@ -2,28 +2,13 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
 from afterwit.codec import decode, dump_line, encode
 from afterwit.errors import InvalidInput
-from afterwit.records import (
-    Add,
-    Change,
-    CloseTask,
-    Connect,
-    KeyFilter,
-    Link,
-    LogStep,
-    Memory,
-    OpenTask,
-    RecordUse,
-    Step,
-    Task,
-    TaskStatus,
-    Use,
-)
+from afterwit.records import KeyFilter, Link, Memory, Restore, Step, Task, Use
 from afterwit.storage import Order, Store, Transaction
 
 #: Version of the line format.
@@ -92,12 +77,11 @@ def import_lines(store: Store, space: str, lines: Iterable[str], *, now: datetim
             if record is None:
                 continue
             type_name, value = record
-            changes = _changes(tx, space, value)
-            if changes:
-                tx.apply(changes)
-                added[type_name] += 1
-            else:
+            if _is_known(tx, space, value):
                 already_here += 1
+            else:
+                tx.apply([Restore(value)])
+                added[type_name] += 1
     return ImportReport(added, already_here)
 
 
@@ -128,28 +112,16 @@ def _check_header(type_name: str, fields: dict[str, Any]) -> None:
         raise InvalidInput(f"format {fields.get('format')!r} is not known to this version; update Afterwit")
 
 
-def _changes(tx: Transaction, space: str, record: Any) -> list[Change]:
-    """What to apply to have the record; empty when it is already here."""
+def _is_known(tx: Transaction, space: str, record: Any) -> bool:
     match record:
         case Memory():
-            return [] if tx.get(space, [record.id]) else [Add(record)]
+            return bool(tx.get(space, [record.id]))
         case Link():
-            known = {(link.source_id, link.type, link.target_id) for link in tx.links(space, [record.source_id])}
-            return [] if (record.source_id, record.type, record.target_id) in known else [Connect(record)]
+            links = tx.links(space, [record.source_id])
+            return any((link.type, link.target_id) == (record.type, record.target_id) for link in links)
         case Use():
-            known_uses = {use.id for use in tx.uses(space, record.memory_id)}
-            return [] if record.id in known_uses else [RecordUse(record, counts=False)]
+            return any(use.id == record.id for use in tx.uses(space, record.memory_id))
         case Task():
-            return [] if tx.task(space, record.id) else _task_changes(record)
-        case Step():
-            known_steps = {step.id for step in tx.steps(space, record.task_id)}
-            return [] if record.id in known_steps else [LogStep(record, late=True)]
+            return tx.task(space, record.id) is not None
         case _:
-            return []
-
-
-def _task_changes(task: Task) -> list[Change]:
-    opened = replace(task, status=TaskStatus.OPEN, outcome="", ended_at=None)
-    if task.status is TaskStatus.OPEN or task.ended_at is None:
-        return [OpenTask(opened)]
-    return [OpenTask(opened), CloseTask(task.id, task.status, task.outcome, task.ended_at)]
+            return any(step.id == record.id for step in tx.steps(space, record.task_id))

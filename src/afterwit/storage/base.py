@@ -96,7 +96,11 @@ class Reader(Protocol):
         ...
 
     def known_subjects(self, space: str) -> list[str]:
-        """Distinct subjects of the active memories, sorted."""
+        """Distinct non-empty subjects of the active memories, sorted. Asked by every search: cheap."""
+        ...
+
+    def known_scopes(self, space: str) -> list[str]:
+        """Distinct scopes of the active memories, sorted."""
         ...
 
     def search_words(self, space: str, where: KeyFilter, tokens: Sequence[str], *, limit: int) -> list[Scored]:
@@ -131,6 +135,10 @@ class Reader(Protocol):
 
     def task(self, space: str, task_id: str) -> Task | None:
         """One task, or None."""
+        ...
+
+    def tasks(self, space: str) -> list[Task]:
+        """All tasks, by start, then id."""
         ...
 
     def steps(self, space: str, task_id: str) -> list[Step]:

@@ -74,9 +74,9 @@ def resolve(new: Memory, *, known: Known, now: datetime, vector: Vector | None =
     add = Add(new, vector)
     denied = text.is_negated(new.summary)
     for old in known.same_statement:
-        if text.is_negated(old.summary) == denied:
+        if text.same_statement(old.summary, new.summary):
             return _merge(old, new, now=now, reason="duplicate")
-    rivals = [old for old in known.same_statement]
+    rivals = [old for old in known.same_statement if text.is_negated(old.summary) != denied]
     if is_slot(new):
         in_slot = [old for old in known.same_topic if old.id not in {rival.id for rival in rivals}]
         same_value = [old for old in in_slot if _same_value(old, new)]

@@ -1,5 +1,6 @@
 """Do two texts say the same? Precision before coverage: in doubt, no."""
 
+import hashlib
 import re
 import unicodedata
 
@@ -28,6 +29,8 @@ _LIST_AFTER = STOP_EN | frozenset(
     "need needs study studies learn learns play plays install installs".split()
 )
 _ENDS_IN_S = frozenset("news always perhaps series species physics mathematics lens gas bus".split())
+#: Words that only turn a statement into its denial; 再 and "longer" as in 不再, "no longer".
+_DENIALS = frozenset("not no never longer anymore without 不 没 再 别 未 勿 莫 甭 无".split())
 _QUESTION = re.compile(r"[?？吗]|呢[？?。]?$")
 
 
@@ -45,6 +48,19 @@ def same_statement(a: str, b: str) -> bool:
         return False
     differing = hard_terms(a) ^ hard_terms(b)
     return all(term.isalpha() and term.isascii() and term not in STOP_EN and term != "may" for term in differing)
+
+
+def statement_key(text: str) -> str:
+    """A key that texts share when they say the same thing or deny it: for exact look-up.
+
+    Every two texts for which `same_statement` is true have equal keys, and so have "uses Java" and "does not use
+    Java". Equal keys alone prove nothing; ask `same_statement` and `is_negated`.
+
+    Returns:
+        32 hexadecimal digits; "" when the text has no words.
+    """
+    words = [word for word in _content(text) if word not in _DENIALS]
+    return hashlib.blake2b("\x1f".join(words).encode(), digest_size=16).hexdigest() if words else ""
 
 
 def language(text: str) -> str:

@@ -1,0 +1,192 @@
+"""Times in texts, Chinese and English: the range a query asks about, when a statement begins and ends to hold."""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from afterwit.dates.phrases import Phrase, find_phrases, local, utc, zone_of
+from afterwit.dates.spans import Leaning, Span
+
+__all__ = ["TimeRange", "find_expiry", "find_start", "find_time_range"]
+
+_SINCE = re.compile(
+    r"\b(?:since|from|starting(?: from)?|beginning|as of|(after))\s+(?:the )?$|(?:自从|自|从)$", re.IGNORECASE
+)
+_BEFORE = re.compile(r"\b(?:before|until|till|up to|prior to|by|earlier than)\s+(?:the )?$", re.IGNORECASE)
+_SINCE_ZH = re.compile(r"\s*(?:以来|至今|起|开始|(之后|以后|后(?![天年])))|\s*(?:onwards?|on)\b", re.IGNORECASE)
+_BEFORE_ZH = re.compile(r"\s*(?:之前|以前|前(?![端台后夕]))")
+_LEAD = re.compile(
+    r"(?:\b(?:in|on|during|since|from|between|before|after|until|by|over|within)\s+(?:the\s+)?)$", re.IGNORECASE
+)
+_UNTIL = re.compile(
+    r"(?:\b(?:until|till|til|through|thru|up to|valid to|expir(?:es?|ing|y)(?: date)?:?(?: on| at)?|ends?(?: on| at)?|"
+    r"ending(?: on)?|(?:only|just) (?:for |on )?|for)\s+(?:the )?(?:end of )?(?:the )?|"
+    r"(?:直到|有效期[至到]?|到期日[:：]?))$|"
+    r"\bonly\s+$",
+    re.IGNORECASE,
+)
+_UNTIL_LEFT_ZH = re.compile(r"(?:到|至)$")
+_UNTIL_RIGHT_ZH = re.compile(r"\s*(?:为止|止|到期|失效|过期|结束)")
+_WITHIN = re.compile(r"\s*(?:only\b|之?内|以内|期间|为限)", re.IGNORECASE)
+_DEADLINE = re.compile(
+    r"\b(?:by|due|deadline|no later than|before)\s+(?:the )?(?:end of )?(?:the )?$|截止(?:日期|时间)?[到至:：]?$",
+    re.IGNORECASE,
+)
+_MUST_BE_DONE = re.compile(r"完成|提交|交付|上线|做完|搞定|修复|交稿|发布|截止|deadline|\bdue\b", re.IGNORECASE)
+_PASSING = re.compile(
+    r"\b(?:travel(?:l?ing|s)?|trip|visit(?:ing|s)?|on leave|vacation|holiday|day off|off sick|away|"
+    r"out of (?:the )?office|conference|attending|staying|flying|flight|on call|on duty|busy|unavailable|closed|"
+    r"meeting|interview|in town)\b|"
+    r"出差|旅行|旅游|旅遊|请假|請假|休假|度假|值班|外出|不在|参加|參加|拜访|面试|加班|开会|開會|要去|回老家|出国|休息|停电|停水|"
+    r"没空|有空|很忙",
+    re.IGNORECASE,
+)
+_LASTING = re.compile(
+    r"\b(?:every|each|always|from|starting|since|start(?:s|ing)?|move|moving|join(?:ing)?)\b|每|开始|起(?![床飞])|搬|入职",
+    re.IGNORECASE,
+)
+_CHANGED = re.compile(
+    r"\b(?:moved|joined|started|switched|began|became|adopted|migrated|upgraded|relocated|got married|changed)\b|"
+    r"搬到|搬去|搬家|搬进|加入|入职|开始|改用|换成|换到|切换|迁移到|升级到|成为|转到|结婚|启用|调到|住进",
+    re.IGNORECASE,
+)
+_FROM = re.compile(
+    r"\b(?:(since)|from|starting(?: from| on)?|beginning(?: on)?|effective(?: from)?|as of|valid from)\s+(?:the )?$|"
+    r"(?:自从|自|从)$",
+    re.IGNORECASE,
+)
+_FROM_RIGHT = re.compile(r"\s*(?:以来|至今|起|开始|onwards?\b|on\b)", re.IGNORECASE)
+_PAST_TENSE = re.compile(r"\b(?:lived|worked|was|were|had|used to|stayed|studied)\b|住过|曾|以前|之前", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class TimeRange:
+    """The stretch of time that a text asks about."""
+
+    #: first moment, aware UTC
+    start: datetime
+    #: first moment after it, aware UTC
+    end: datetime
+    #: the words that said so, as they stand in the text
+    phrase: str
+
+
+def find_time_range(text: str, *, now: datetime, timezone: str) -> TimeRange | None:
+    """The time range that a query names: "last week", 上周, "in March 2025", 2025-03-01之前.
+
+    A month or weekday without a year is the latest one that has begun. "since" and "after" reach to the end of
+    today, "before" back to year 1. The first phrase of the text counts. Weeks start on Monday.
+
+    Args:
+        text: the query.
+        now: the moment of asking, aware.
+        timezone: IANA name of the zone whose calendar is meant; "" = that of the machine.
+
+    Returns:
+        None when the text names no time; a doubtful word, such as "may" or 3.11, is no time.
+
+    Raises:
+        InvalidInput: unknown zone, or `now` without one.
+    """
+    zone = zone_of(timezone)
+    found = find_phrases(text, now=now, zone=zone, leaning="past")
+    if not found:
+        return None
+    span, first, last = found[0].span, found[0].span.first, found[0].span.last
+    before, after = text[:first], text[last:]
+    start, end = span.start, span.end
+    since, since_right = _SINCE.search(before), _SINCE_ZH.match(after)
+    before_left, before_right = _BEFORE.search(before), _BEFORE_ZH.match(after)
+    if not found[0].joined and (since or since_right):
+        start, end = _since(span, local(now, zone), exclusive=_is_after(since) or _is_after(since_right))
+    elif not found[0].joined and (before_left or before_right):
+        start, end = datetime.min, span.start  # noqa: DTZ901 - made aware below
+    lead = since or before_left or _LEAD.search(before)
+    tail = since_right or before_right
+    phrase = text[lead.start() if lead else first : last + (tail.end() if tail else 0)].strip()
+    lower = datetime.min.replace(tzinfo=UTC) if start == datetime.min else utc(start, zone)  # noqa: DTZ901
+    upper = utc(end, zone)
+    return TimeRange(lower, upper, phrase) if lower < upper else None
+
+
+def _is_after(found: re.Match[str] | None) -> bool:
+    return found is not None and found.group(1) is not None
+
+
+def _since(span: Span, now: datetime, *, exclusive: bool) -> tuple[datetime, datetime]:
+    start = span.end if exclusive else span.start
+    tomorrow = now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+    return start, max(tomorrow, span.end)
+
+
+def find_expiry(text: str, *, now: datetime, timezone: str) -> datetime | None:
+    """When a statement stops to hold: "until Friday", "this week only", 下周要去成都出差.
+
+    The named day, week, month or year is still inside: the result is the first moment after it. A deadline ("by the
+    end of March", 周五之前完成) says when something is due, not how long the text is true, and gives None.
+
+    Args:
+        text: the statement.
+        now: the moment of writing, aware.
+        timezone: IANA name of the zone whose calendar is meant; "" = that of the machine.
+
+    Raises:
+        InvalidInput: unknown zone, or `now` without one.
+    """
+    zone = zone_of(timezone)
+    leaning: Leaning = "past" if _PAST_TENSE.search(text) else "future"
+    moment = local(now, zone)
+    for phrase in find_phrases(text, now=now, zone=zone, leaning=leaning):
+        if _expires(text, phrase, moment):
+            return utc(phrase.span.end, zone)
+    return None
+
+
+def _expires(text: str, phrase: Phrase, now: datetime) -> bool:
+    span = phrase.span
+    before, after = text[: span.first], text[span.last :]
+    if _DEADLINE.search(before) or _BEFORE_ZH.match(after):
+        return False
+    if _UNTIL.search(before) or _UNTIL_RIGHT_ZH.match(after):
+        return True
+    if phrase.joined:
+        return True
+    if _UNTIL_LEFT_ZH.search(before):
+        return not _MUST_BE_DONE.search(after)
+    if span.end <= now:
+        return False
+    if _WITHIN.match(after):
+        return not _MUST_BE_DONE.search(text)
+    return span.unit in ("hour", "day", "week", "month") and bool(_PASSING.search(text)) and not _LASTING.search(text)
+
+
+def find_start(text: str, *, now: datetime, timezone: str) -> datetime | None:
+    """When a statement begins to hold: "since March 2025", 从3月1日起, 2025年3月搬到上海.
+
+    "since" looks back; "from" and "starting" take the occurrence closest to now. Without such a word the time counts
+    only beside a verb of change (moved, joined, 搬到, 改用).
+
+    Args:
+        text: the statement.
+        now: the moment of writing, aware.
+        timezone: IANA name of the zone whose calendar is meant; "" = that of the machine.
+
+    Raises:
+        InvalidInput: unknown zone, or `now` without one.
+    """
+    zone = zone_of(timezone)
+    past = find_phrases(text, now=now, zone=zone, leaning="past")
+    if not past:
+        return None
+    near = find_phrases(text, now=now, zone=zone, leaning="nearest")
+    changed = _CHANGED.search(text) is not None
+    for looking_back, closest in zip(past, near, strict=False):
+        span = looking_back.span
+        before, after = text[: span.first], text[span.last :]
+        since, right = _FROM.search(before), _FROM_RIGHT.match(after)
+        if since or right or looking_back.joined:
+            backwards = (since and since.group(1)) or (right and right.group().strip() in ("以来", "至今"))
+            return utc((span if backwards else closest.span).start, zone)
+        if changed and not (_UNTIL.search(before) or _BEFORE.search(before) or _BEFORE_ZH.match(after)):
+            return utc(span.start, zone)
+    return None

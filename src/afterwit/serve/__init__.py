@@ -1,0 +1,1 @@
+"""The doors: how the verbs are reached from outside. Nothing here decides what a memory is."""

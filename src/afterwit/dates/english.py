@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
 from importlib import import_module
@@ -116,7 +117,7 @@ def _ago(found: re.Match[str], today: Today) -> Span | None:
     moment, period = _parse(f"{_number(words)} {unit}s ago", today.now)
     if moment is None:
         return None
-    there = Today(moment, today.leaning)
+    there = replace(today, now=moment)
     match period:
         case "week":
             return spans.week(there, 0)
@@ -166,10 +167,10 @@ def _bare_month(found: re.Match[str], today: Today) -> Span | None:
     number = _MONTHS.index(name[:3].lower()) + 1
     match word:
         case "last" | "previous":
-            span = spans.without_year(Today(today.now, "past"), number, None)
+            span = spans.without_year(replace(today, leaning="past"), number, None)
             return span if number != today.now.month else spans.date_of(today.now.year - 1, number, None)
         case "next":
-            span = spans.without_year(Today(today.now, "future"), number, None)
+            span = spans.without_year(replace(today, leaning="future"), number, None)
             return span if number != today.now.month else spans.date_of(today.now.year + 1, number, None)
         case "this":
             return spans.date_of(today.now.year, number, None)
@@ -241,8 +242,8 @@ RULES: tuple[tuple[re.Pattern[str], Build], ...] = tuple(
         (r"(?<![\w./:\-])(\d{4})([\-/])(\d{1,2})\2(\d{1,2})(?:[T ]\d\d:\d\d\S*)?(?![\w/\-]|\.\w)", _iso),
         (r"(?<![\w./:\-])(\d{4})[\-/](\d{2})(?![\w/\-]|\.\w)", _iso_month),
         (
-            r"(?<![\w./:\-])(\d{4})(?![\w/:\-]|\.\w| ?%| (?:bits?|bytes?|files?|px|mb|gb|kb|items?|rows?|tokens?|users?|"
-            r"people|times|lines?|words?|records?|requests?|tests?|ms|seconds|minutes|hours|days)\b)",
+            r"(?<![\w./:\-])(\d{4})(?![\w/:\-]|\.\w| ?%| (?:bits?|bytes?|files?|px|mb|gb|kb|items?|rows?|tokens?|"
+            r"users?|people|times|lines?|words?|records?|requests?|tests?|ms|seconds|minutes|hours|days)\b)",
             _bare_year,
         ),
         (

@@ -52,7 +52,7 @@ def find_phrases(text: str, *, now: datetime, zone: tzinfo, leaning: Leaning) ->
         rules += chinese.RULES
     if not rules:
         return []
-    today = Today(local(now, zone), leaning)
+    today = Today(local(now, zone), leaning, zone)
     found = [
         span for pattern, build in rules for match in pattern.finditer(plain) if (span := _build(build, match, today))
     ]

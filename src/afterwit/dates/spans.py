@@ -1,7 +1,7 @@
 """Calendar arithmetic on local dates: days, weeks from Monday, months, quarters, years."""
 
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Literal
 
 Unit = Literal["minute", "hour", "day", "week", "month", "quarter", "year"]
@@ -36,6 +36,13 @@ class Today:
     #: local time without zone
     now: datetime
     leaning: Leaning
+    #: the zone of `now`
+    zone: tzinfo
+
+    def elapsed(self, delta: timedelta) -> datetime:
+        """Local time after a span of real time, which a clock change does not stretch."""
+        moment = self.now.replace(tzinfo=self.zone).astimezone(UTC) + delta
+        return moment.astimezone(self.zone).replace(tzinfo=None)
 
     @property
     def midnight(self) -> datetime:
@@ -132,7 +139,7 @@ def weekday(today: Today, number: int) -> Span:
 def rolling(today: Today, count: int, unit: Unit) -> Span:
     """The last `count` units up to now; days and longer begin at midnight and include today."""
     if unit in ("minute", "hour"):
-        return Span(today.now - timedelta(**{f"{unit}s": count}), today.now, unit)
+        return Span(today.elapsed(-timedelta(**{f"{unit}s": count})), today.now, unit)
     end = today.midnight + timedelta(days=1)
     return Span(_back(end, count, unit), end, unit)
 
@@ -140,7 +147,7 @@ def rolling(today: Today, count: int, unit: Unit) -> Span:
 def ahead(today: Today, count: int, unit: Unit) -> Span:
     """The next `count` units from now; the end is that of the last day."""
     if unit in ("minute", "hour"):
-        return Span(today.now, today.now + timedelta(**{f"{unit}s": count}), unit)
+        return Span(today.now, today.elapsed(timedelta(**{f"{unit}s": count})), unit)
     return Span(today.midnight, _back(today.midnight, -count, unit) + timedelta(days=1), unit)
 
 
@@ -149,8 +156,7 @@ def ago(today: Today, count: int, unit: Unit) -> Span:
     match unit:
         case "minute" | "hour":
             one = timedelta(**{f"{unit}s": 1})
-            middle = today.now - count * one
-            return Span(middle - one / 2, middle + one / 2, unit)
+            return Span(today.elapsed(-(count + 0.5) * one), today.elapsed(-(count - 0.5) * one), unit)
         case "day":
             return day(today, -count)
         case "week":

@@ -1,0 +1,366 @@
+"""What one process keeps of one space to search it fast: key columns, postings, vectors.
+
+The cache follows the space's change number, so that it sees what other processes committed. Reads
+inside a write transaction see its own changes: they are taken up tentatively, and undone if
+somebody else looks or the transaction fails.
+"""
+
+import threading
+from collections import Counter, OrderedDict
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection
+
+from afterwit.errors import InvalidInput
+from afterwit.records import KeyFilter
+from afterwit.storage.base import Scored, WordStatistics
+from afterwit.storage.columns import SELECT_KEYS, Columns, grown
+from afterwit.storage.quantised import QuantisedVectors, exact_cosines
+from afterwit.storage.ranking import best, bm25_weights
+from afterwit.storage.sqlite_files import driver
+from afterwit.storage.sqlite_words import prefix
+from afterwit.storage.tables import ROWS_PER_SPACE
+
+_NUMBER_MASK = ROWS_PER_SPACE - 1
+_CHUNK = 10_000
+#: Bytes of postings kept per space.
+_POSTING_BUDGET = 32 * 2**20
+#: Candidates compared exactly at first, beyond those asked for.
+_EXTRA_CANDIDATES = 32
+
+_FROM = f"SELECT {SELECT_KEYS} FROM memory m JOIN word w ON w.row = m.row"  # noqa: S608  constants only
+_ALL_ROWS = f"{_FROM} WHERE m.row BETWEEN ? AND ? ORDER BY m.row"
+_CHANGED_ROWS = f"{_FROM} WHERE m.space_id = ? AND m.changed_seq > ? ORDER BY m.row"
+_CHANGED_COUNT = "SELECT count(*) FROM memory WHERE space_id = ? AND changed_seq > ?"
+_ERASED_ROWS = "SELECT row FROM tombstone WHERE space_id = ? AND changed_seq > ?"
+_CHANGE_SEQ = "SELECT change_seq FROM space WHERE id = ?"
+_MODEL = "SELECT id, dimensions FROM model WHERE name = ?"
+_ALL_VECTORS = "SELECT row, data FROM vector WHERE model_id = ? AND row BETWEEN ? AND ? ORDER BY row"
+_SOME_VECTORS = "SELECT row, data FROM vector WHERE model_id = ? AND row IN (SELECT value FROM json_each(?))"
+_SOME_TOKENS = "SELECT row, tokens FROM word WHERE row IN (SELECT value FROM json_each(?))"
+_POSTINGS = "SELECT doc FROM word_instance WHERE term = ?"
+
+
+@dataclass
+class _Posting:
+    """The slots that hold a word, dead ones included, and how often."""
+
+    slots: NDArray[np.int64]
+    counts: NDArray[np.int32]
+
+    @property
+    def nbytes(self) -> int:
+        return self.slots.nbytes + self.counts.nbytes
+
+
+@dataclass
+class _Mark:
+    """The committed state to go back to, and what was touched since."""
+
+    owner: object
+    seq: int
+    count: int
+    #: (number, slot before or -1)
+    moved: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    words: set[str] = field(default_factory=set[str])
+    models: set[int] = field(default_factory=set[int])
+
+
+class SpaceCache:
+    """Use it inside `at`; one thread at a time."""
+
+    def __init__(self, space_id: int) -> None:
+        self._space_id = space_id
+        self._lock = threading.RLock()
+        self._mark: _Mark | None = None
+        self._reset()
+
+    def _reset(self) -> None:
+        self._seq = -1
+        self._columns = Columns()
+        self._slot_of: NDArray[np.int32] = np.empty(0, dtype=np.int32)
+        self._dead = 0
+        self._postings: OrderedDict[str, _Posting] = OrderedDict()
+        self._posting_bytes = 0
+        self._models: dict[int, QuantisedVectors] = {}
+        self._present: dict[str, list[str]] = {}
+        self._mark = None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        vectors = sum(model.nbytes for model in self._models.values())
+        return self._columns.nbytes + self._slot_of.nbytes + self._posting_bytes + vectors
+
+    @contextmanager
+    def at(self, connection: Connection, owner: object | None) -> Generator[None]:
+        """Bring the cache to the state that the connection sees, for the length of the block.
+
+        Args:
+            connection: inside a transaction.
+            owner: the write transaction that asks, or None for a plain read.
+        """
+        with self._lock:
+            if self._mark is not None and self._mark.owner is not owner:
+                self._undo()
+            try:
+                self._refresh(connection, owner)
+            except BaseException:
+                self._reset()
+                raise
+            yield
+
+    def settle(self, owner: object, *, committed: bool) -> None:
+        """The write transaction `owner` has ended."""
+        with self._lock:
+            if self._mark is not None and self._mark.owner is owner:
+                if committed:
+                    self._mark = None
+                else:
+                    self._undo()
+
+    # --- following the database -----------------------------------------------------------------
+
+    def _refresh(self, connection: Connection, owner: object | None) -> None:
+        seq = driver(connection).execute(_CHANGE_SEQ, (self._space_id,)).fetchone()[0]
+        if seq == self._seq:
+            return
+        self._present.clear()
+        if self._seq < 0 or seq < self._seq or self._is_stale(connection):
+            self._reset()
+            if owner is not None:
+                # Going back from here means loading anew.
+                self._mark = _Mark(owner, -1, 0)
+            self._load(connection)
+        else:
+            if owner is not None and self._mark is None:
+                self._mark = _Mark(owner, self._seq, self._columns.count)
+            self._follow(connection)
+        self._seq = seq
+
+    def _is_stale(self, connection: Connection) -> bool:
+        """Whether reading everything anew is cheaper than following."""
+        alive = self._columns.count - self._dead
+        if self._dead > max(1000, alive // 2):
+            return True
+        changed = driver(connection).execute(_CHANGED_COUNT, (self._space_id, self._seq)).fetchone()[0]
+        return changed > max(1000, alive // 2)
+
+    def _bounds(self) -> tuple[int, int]:
+        low = self._space_id * ROWS_PER_SPACE
+        return low, low + _NUMBER_MASK
+
+    def _load(self, connection: Connection) -> None:
+        cursor = driver(connection).execute(_ALL_ROWS, self._bounds())
+        while rows := cursor.fetchmany(_CHUNK):
+            self._append(rows)
+
+    def _follow(self, connection: Connection) -> None:
+        since = (self._space_id, self._seq)
+        for (row,) in driver(connection).execute(_ERASED_ROWS, since):
+            self._place(row & _NUMBER_MASK, -1)
+        rows = driver(connection).execute(_CHANGED_ROWS, since).fetchall()
+        for start in range(0, len(rows), _CHUNK):
+            chunk = rows[start : start + _CHUNK]
+            self._append(chunk)
+            self._follow_words(connection, [row[0] for row in chunk])
+            for model_id, vectors in self._models.items():
+                self._read_vectors(connection, model_id, vectors, [row[0] for row in chunk])
+
+    def _append(self, rows: Sequence[Sequence[Any]]) -> None:
+        first = self._columns.count
+        self._columns.append(rows)
+        for offset, row in enumerate(rows):
+            self._place(row[0] & _NUMBER_MASK, first + offset)
+
+    def _place(self, number: int, slot: int) -> None:
+        """The memory's present state is in `slot` now; -1: it is gone."""
+        before = len(self._slot_of)
+        self._slot_of = grown(self._slot_of, number + 1)
+        self._slot_of[before:] = -1
+        old = int(self._slot_of[number])
+        if old >= 0:
+            self._columns.set_alive(old, False)
+            self._dead += 1
+        self._slot_of[number] = slot
+        if self._mark is not None:
+            self._mark.moved.append((number, old))
+
+    def _follow_words(self, connection: Connection, rows: Sequence[int]) -> None:
+        if not self._postings:
+            return
+        added: dict[str, list[tuple[int, int]]] = {}
+        row: int
+        tokens: str
+        for row, tokens in driver(connection).execute(_SOME_TOKENS, (_json(rows),)):
+            for word, count in Counter(tokens.split(" ")).items():
+                if word in self._postings:
+                    added.setdefault(word, []).append((int(self._slot_of[row & _NUMBER_MASK]), count))
+        for word, entries in added.items():
+            old = self._postings[word]
+            slots, counts = zip(*sorted(entries), strict=True)
+            new = _Posting(
+                np.concatenate([old.slots, np.array(slots, dtype=np.int64)]),
+                np.concatenate([old.counts, np.array(counts, dtype=np.int32)]),
+            )
+            self._postings[word] = new
+            self._posting_bytes += new.nbytes - old.nbytes
+            if self._mark is not None:
+                self._mark.words.add(word)
+
+    def _undo(self) -> None:
+        mark = self._mark
+        if mark is None or mark.seq < 0:
+            self._reset()
+            return
+        self._mark = None
+        self._present.clear()
+        for number, slot in reversed(mark.moved):
+            self._slot_of[number] = slot
+            if slot >= 0 and slot < mark.count:
+                self._columns.set_alive(slot, True)
+        self._columns.cut(mark.count)
+        self._dead = int(mark.count - self._columns.alive.sum())
+        for word in mark.words:
+            posting = self._postings.pop(word, None)
+            self._posting_bytes -= posting.nbytes if posting else 0
+        for model_id in mark.models:
+            self._models.pop(model_id, None)
+        for vectors in self._models.values():
+            vectors.clear_from(mark.count)
+        self._seq = mark.seq
+
+    # --- words ----------------------------------------------------------------------------------
+
+    def search_words(self, connection: Connection, where: KeyFilter, tokens: Sequence[str], limit: int) -> list[Scored]:
+        """See `Reader.search_words`. Statistics are those of the memories that pass the filter, so
+        that others change nothing."""
+        mask = self._columns.mask(where)
+        total = int(np.count_nonzero(mask))
+        if not total or not limit:
+            return []
+        lengths = self._columns.column("length")
+        mean_length = max(float(lengths.sum(where=mask, dtype=np.int64)) / total, 1.0)
+        scores = np.zeros(self._columns.count, dtype=np.float64)
+        # Always in the same order: sums of floats depend on it in their last digit.
+        for token in sorted(set(tokens)):
+            posting = self._posting(connection, token)
+            kept = mask[posting.slots]
+            slots = posting.slots[kept]
+            if len(slots):
+                scores[slots] += bm25_weights(
+                    posting.counts[kept], lengths[slots], total=total, mean_length=mean_length
+                )
+        found = np.flatnonzero(scores)
+        return best(self._columns.column("id")[found], scores[found], limit)
+
+    def word_statistics(self, connection: Connection, tokens: Sequence[str]) -> WordStatistics:
+        """See `Reader.word_statistics`."""
+        active = self._columns.active()
+        containing = {
+            token: int(np.count_nonzero(active[self._posting(connection, token).slots])) for token in set(tokens)
+        }
+        return WordStatistics(int(np.count_nonzero(active)), containing)
+
+    def present(self, name: str) -> list[str]:
+        """Distinct non-empty values of a key among the active memories, sorted."""
+        if name not in self._present:
+            self._present[name] = self._columns.present(name)
+        return list(self._present[name])
+
+    def _posting(self, connection: Connection, token: str) -> _Posting:
+        word = prefix(self._space_id) + token
+        posting = self._postings.get(word)
+        if posting is not None:
+            self._postings.move_to_end(word)
+            return posting
+        cursor = driver(connection).execute(_POSTINGS, (word,))
+        rows = np.fromiter((row[0] for row in cursor), dtype=np.int64)
+        numbers, counts = np.unique(rows & _NUMBER_MASK, return_counts=True)
+        slots = self._slot_of[numbers].astype(np.int64)
+        order = np.argsort(slots)
+        posting = _Posting(slots[order], counts[order].astype(np.int32))
+        self._postings[word] = posting
+        self._posting_bytes += posting.nbytes
+        if self._mark is not None:
+            self._mark.words.add(word)
+        while self._posting_bytes > _POSTING_BUDGET and len(self._postings) > 1:
+            self._posting_bytes -= self._postings.popitem(last=False)[1].nbytes
+        return posting
+
+    # --- vectors --------------------------------------------------------------------------------
+
+    def search_vectors(
+        self, connection: Connection, where: KeyFilter, query: NDArray[np.float32], model: str, limit: int
+    ) -> list[Scored]:
+        """See `Reader.search_vectors`: a scan of the quantised vectors finds all that can be among
+        the best, and these are compared exactly."""
+        known = driver(connection).execute(_MODEL, (model,)).fetchone()
+        if known is None or not limit:
+            return []
+        model_id, dimensions = known
+        if query.shape != (dimensions,):
+            raise InvalidInput(f"A query to {model} needs {dimensions} numbers, not shape {query.shape}.")
+        length = float(np.linalg.norm(query))
+        query = (query / (length or 1.0)).astype(np.float32)
+        vectors = self._vectors(connection, model_id, dimensions)
+        scan = vectors.scan(query, self._columns.mask(where))
+        first = limit + _EXTRA_CANDIDATES
+        if first >= len(scan.slots):
+            slots = scan.slots
+            scores = self._exact(connection, model_id, query, slots)
+        else:
+            split = len(scan.slots) - first
+            places = np.argpartition(scan.scores, split)
+            slots = scan.slots[places[split:]]
+            scores = self._exact(connection, model_id, query, slots)
+            least = np.partition(scores, first - limit)[first - limit] - scan.error
+            rest = places[:split]
+            more = scan.slots[rest[scan.scores[rest] >= least]]
+            slots = np.concatenate([slots, more])
+            scores = np.concatenate([scores, self._exact(connection, model_id, query, more)])
+        return best(self._columns.column("id")[slots], scores, limit)
+
+    def _vectors(self, connection: Connection, model_id: int, dimensions: int) -> QuantisedVectors:
+        vectors = self._models.get(model_id)
+        if vectors is None:
+            vectors = QuantisedVectors(dimensions, self._columns.count)
+            self._read_vectors(connection, model_id, vectors, None)
+            self._models[model_id] = vectors
+            if self._mark is not None:
+                self._mark.models.add(model_id)
+        return vectors
+
+    def _read_vectors(
+        self, connection: Connection, model_id: int, vectors: QuantisedVectors, rows: Sequence[int] | None
+    ) -> None:
+        if rows is None:
+            cursor = driver(connection).execute(_ALL_VECTORS, (model_id, *self._bounds()))
+        else:
+            cursor = driver(connection).execute(_SOME_VECTORS, (model_id, _json(rows)))
+        while chunk := cursor.fetchmany(2048):
+            numbers = np.fromiter((row & _NUMBER_MASK for row, _ in chunk), dtype=np.int64, count=len(chunk))
+            vectors.put(self._slot_of[numbers].astype(np.int64), b"".join(data for _, data in chunk))
+
+    def _exact(
+        self, connection: Connection, model_id: int, query: NDArray[np.float32], slots: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        scores = np.empty(len(slots), dtype=np.float64)
+        if not len(slots):
+            return scores
+        numbers = self._columns.column("number")[slots].astype(np.int64)
+        low = self._bounds()[0]
+        place = {low + int(number): index for index, number in enumerate(numbers)}
+        found = driver(connection).execute(_SOME_VECTORS, (model_id, _json(list(place)))).fetchall()
+        order = [place[row] for row, _ in found]
+        scores[order] = exact_cosines(b"".join(data for _, data in found), query)
+        return scores
+
+
+def _json(rows: Sequence[int]) -> str:
+    return f"[{','.join(map(str, rows))}]"

@@ -1,0 +1,367 @@
+"""Changes to rows, for every engine: one event per change, nothing that the history must not hold."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from enum import Enum
+from typing import Any
+
+from sqlalchemy import delete, func, insert, or_, select, update
+
+from afterwit.clock import to_us
+from afterwit.errors import Conflict, InvalidInput, NotFound
+from afterwit.records import (
+    Add,
+    Basis,
+    Change,
+    CloseTask,
+    Connect,
+    Erase,
+    Event,
+    Kind,
+    Link,
+    LinkType,
+    LogStep,
+    Memory,
+    OpenTask,
+    RecordUse,
+    Reinforce,
+    Restore,
+    Retire,
+    Revise,
+    Standing,
+    Status,
+    Step,
+    Supersede,
+    Task,
+    TaskStatus,
+    Trust,
+    Use,
+    Vector,
+)
+from afterwit.storage import tables
+from afterwit.storage.row_writer import RowWriter
+from afterwit.storage.rows import (
+    MEMORY_FIELDS,
+    dump,
+    plain,
+    to_memory,
+)
+from afterwit.storage.words import memory_tokens
+
+#: Fields that no change may touch.
+_FIXED_FIELDS = frozenset({"id", "space", "summary", "raw", "recorded_at"})
+_ENUM_FIELDS: dict[str, type[Enum]] = {
+    "kind": Kind,
+    "basis": Basis,
+    "trust": Trust,
+    "standing": Standing,
+    "status": Status,
+}
+#: Links of these types join two memories; others may end at a step or an entity.
+_BETWEEN_MEMORIES = frozenset({LinkType.SUPERSEDES, LinkType.CONFLICTS})
+#: What a change did: the event's action, memory id and detail.
+_Made = tuple[str, str, dict[str, Any]]
+
+
+class Changer(RowWriter):
+    """Applies changes of one space over the connection of one write transaction."""
+
+    def apply(self, changes: Iterable[Change]) -> list[Event]:
+        """See `Transaction.apply`; all or nothing is the caller's savepoint."""
+        counters = self._connection.execute(select(tables.space).where(tables.space.c.id == self._space_id)).one()
+        # Each call has its own number, so that reads between two calls see the second one's changes.
+        self._seq = counters.change_seq + 1
+        self._next_number = counters.next_number
+        sequence = counters.event_seq
+        events: list[Event] = []
+        for change in changes:
+            action, memory_id, detail = self._make(change)
+            sequence += 1
+            events.append(Event(sequence, self._space, action, memory_id, self._now, self._actor, detail))
+        if events:
+            self._connection.execute(insert(tables.event), [self._event_values(event) for event in events])
+            self._connection.execute(
+                update(tables.space)
+                .where(tables.space.c.id == self._space_id)
+                .values(change_seq=self._seq, event_seq=sequence, next_number=self._next_number)
+            )
+        return events
+
+    def put_vectors(self, vectors: Mapping[str, Vector]) -> None:
+        """See `Store.put_vectors`."""
+        self._seq = self._next_seq()
+        for memory_id, vector in vectors.items():
+            row = self._connection.execute(
+                select(tables.memory.c.row).where(
+                    tables.memory.c.space_id == self._space_id, tables.memory.c.id == memory_id
+                )
+            ).scalar()
+            if row is not None:
+                self._put_vector(row, vector)
+                self._touch(tables.memory.c.row == row)
+
+    def drop_vectors(self, model: str) -> int:
+        """See `Store.drop_vectors`."""
+        self._seq = self._next_seq()
+        known = select(tables.model.c.id).where(tables.model.c.name == model).scalar_subquery()
+        low = self._space_id * tables.ROWS_PER_SPACE
+        row = tables.vector.c.row
+        mine = (tables.vector.c.model_id == known) & (row >= low) & (row < low + tables.ROWS_PER_SPACE)
+        self._touch(tables.memory.c.row.in_(select(row).where(mine)))
+        return self._connection.execute(delete(tables.vector).where(mine)).rowcount
+
+    def rebuild_words(self) -> int:
+        """See `Store.rebuild_words`."""
+        self._seq = self._next_seq()
+        mine = tables.memory.c.space_id == self._space_id
+        rows = self._connection.execute(select(tables.memory.c.row).where(mine)).scalars().all()
+        for row in rows:
+            found = self._connection.execute(select(tables.memory).where(tables.memory.c.row == row)).mappings().one()
+            self._words.put_words(self._connection, row, memory_tokens(to_memory(self._space, found)))
+        self._touch(mine)
+        return len(rows)
+
+    # --- one method per change ------------------------------------------------------------------
+
+    def _make(self, change: Change) -> _Made:
+        makers: dict[type[Change], Callable[[Any], _Made]] = {
+            Add: self._add,
+            Supersede: self._supersede,
+            Reinforce: self._reinforce,
+            Revise: self._revise,
+            Retire: self._retire,
+            Erase: self._erase,
+            Connect: self._connect,
+            RecordUse: self._record_use,
+            OpenTask: self._open_task,
+            LogStep: self._log_step,
+            CloseTask: self._close_task,
+            Restore: self._restore,
+        }
+        return makers[type(change)](change)
+
+    def _add(self, change: Add) -> _Made:
+        memory = change.memory
+        row = self._insert_memory(memory)
+        if change.vector is not None:
+            self._put_vector(row, change.vector)
+        kept = ("scope", "kind", "basis", "trust", "standing", "status")
+        return "add", memory.id, {name: plain(getattr(memory, name)) for name in kept}
+
+    def _supersede(self, change: Supersede) -> _Made:
+        if change.old_id == change.new_id:
+            raise InvalidInput(f"A memory cannot supersede itself: {change.old_id}.")
+        self._row(change.new_id)
+        row, old = self._memory(change.old_id)
+        ends = change.valid_to if old.valid_to is None else min(change.valid_to, old.valid_to)
+        if old.valid_from is not None:
+            ends = max(ends, old.valid_from)
+        new = replace(self._retired(old, Status.SUPERSEDED), valid_to=ends, superseded_by=change.new_id)
+        changed = self._save(row, old, new)
+        self._put_link(Link(self._space, change.new_id, LinkType.SUPERSEDES, change.old_id, self._now, change.reason))
+        return "supersede", old.id, {"by": change.new_id, "reason": change.reason, "changed": changed}
+
+    def _reinforce(self, change: Reinforce) -> _Made:
+        row, old = self._memory(change.memory_id)
+        new = replace(
+            old,
+            supporters=tuple(sorted({*old.supporters, change.supporter} - {""})),
+            confidence=change.confidence,
+            basis=change.basis,
+            trust=change.trust,
+            standing=change.standing,
+            last_validated_at=change.validated_at,
+        )
+        changed = self._save(row, old, new)
+        changed.pop("supporters", None)
+        detail = {"supporter": change.supporter, "reason": change.reason, "changed": changed}
+        return "reinforce", old.id, detail
+
+    def _revise(self, change: Revise) -> _Made:
+        fields = _checked_fields(change.fields)
+        row, old = self._memory(change.memory_id)
+        new = old
+        status = fields.get("status", old.status)
+        if status is Status.ACTIVE and old.status is not Status.ACTIVE:
+            new = _restored(old)
+        elif status is not Status.ACTIVE and old.status is Status.ACTIVE:
+            new = self._retired(old, status)
+        new = replace(new, **fields)
+        return "revise", old.id, {"reason": change.reason, "changed": self._save(row, old, new)}
+
+    def _retire(self, change: Retire) -> _Made:
+        if change.status not in (Status.EXPIRED, Status.FORGOTTEN, Status.QUARANTINED):
+            raise InvalidInput(f"A memory cannot be retired as {change.status}.")
+        row, old = self._memory(change.memory_id)
+        changed = self._save(row, old, self._retired(old, change.status))
+        action = "quarantine" if change.status is Status.QUARANTINED else "retire"
+        return action, old.id, {"reason": change.reason, "changed": changed}
+
+    def _erase(self, change: Erase) -> _Made:
+        memory_id = change.memory_id
+        row = self._row(memory_id)
+        connection, space_id = self._connection, self._space_id
+        self._words.drop_words(connection, row)
+        for table in (tables.vector, tables.memory_tag, tables.memory):
+            connection.execute(delete(table).where(table.c.row == row))
+        links, uses = tables.link.c, tables.use.c
+        connection.execute(
+            delete(tables.link).where(
+                links.space_id == space_id, or_(links.source_id == memory_id, links.target_id == memory_id)
+            )
+        )
+        connection.execute(delete(tables.use).where(uses.space_id == space_id, uses.memory_id == memory_id))
+        connection.execute(insert(tables.tombstone), {"row": row, "space_id": space_id, "changed_seq": self._seq})
+        self._scrub_events(memory_id)
+        self.erased = True
+        return "erase", memory_id, {"reason": change.reason}
+
+    def _connect(self, change: Connect) -> _Made:
+        link = change.link
+        self._own(link.space)
+        self._row(link.source_id)
+        if link.type in _BETWEEN_MEMORIES:
+            self._row(link.target_id)
+        self._put_link(link)
+        return "link", link.source_id, {"type": str(link.type), "target": link.target_id, "note": link.note}
+
+    def _record_use(self, change: RecordUse) -> _Made:
+        use = change.use
+        self._insert_use(use)
+        row, old = self._memory(use.memory_id)
+        last = use.used_at if old.last_used_at is None else max(old.last_used_at, use.used_at)
+        self._save(row, old, replace(old, use_count=old.use_count + 1, last_used_at=last))
+        return "use", old.id, {"use": use.id, "task": use.task_id, "cited": use.cited}
+
+    def _open_task(self, change: OpenTask) -> _Made:
+        self._insert_task(change.task)
+        return "start_task", "", {"task": change.task.id}
+
+    def _log_step(self, change: LogStep) -> _Made:
+        step = change.step
+        self._require_open(step.task_id, "take a step")
+        columns = tables.step.c
+        position = self._connection.execute(
+            select(func.coalesce(func.max(columns.position) + 1, 0)).where(
+                columns.space_id == self._space_id, columns.task_id == step.task_id
+            )
+        ).scalar_one()
+        self._insert_step(replace(step, position=position))
+        return "log_step", "", {"task": step.task_id, "step": step.id, "position": position}
+
+    def _close_task(self, change: CloseTask) -> _Made:
+        if change.status is TaskStatus.OPEN:
+            raise InvalidInput("A task ends as succeeded, failed or abandoned, not as open.")
+        self._require_open(change.task_id, "end again")
+        self._connection.execute(
+            update(tables.task)
+            .where(tables.task.c.space_id == self._space_id, tables.task.c.id == change.task_id)
+            .values(status=str(change.status), outcome=change.outcome, ended_us=to_us(change.ended_at))
+        )
+        return "finish_task", "", {"task": change.task_id, "status": str(change.status)}
+
+    def _restore(self, change: Restore) -> _Made:
+        record = change.record
+        self._own(record.space)
+        memory_id = ""
+        match record:
+            case Memory():
+                self._insert_memory(record)
+                memory_id = record.id
+            case Link():
+                self._put_link(record)
+                memory_id = record.source_id
+            case Use():
+                self._row(record.memory_id)
+                self._insert_use(record)
+                memory_id = record.memory_id
+            case Task():
+                self._insert_task(record)
+            case Step():
+                if self._task_status(record.task_id) is None:
+                    raise NotFound(f"There is no task {record.task_id} in this space.")
+                self._insert_step(record)
+        return "restore", memory_id, {"record": type(record).__name__.lower()}
+
+    # --- parts ----------------------------------------------------------------------------------
+
+    def _retired(self, old: Memory, status: Status) -> Memory:
+        """The first retirement counts: what was believed until then stays as it was."""
+        if old.status is not Status.ACTIVE and old.retired_at is not None:
+            return replace(old, status=status)
+        return replace(old, status=status, retired_at=self._now, valid_to_believed=old.valid_to)
+
+    def _task_status(self, task_id: str) -> TaskStatus | None:
+        columns = tables.task.c
+        query = select(columns.status).where(columns.space_id == self._space_id, columns.id == task_id)
+        status = self._connection.execute(query).scalar()
+        return None if status is None else TaskStatus(status)
+
+    def _require_open(self, task_id: str, deed: str) -> None:
+        status = self._task_status(task_id)
+        if status is None:
+            raise NotFound(f"There is no task {task_id} in this space.")
+        if status is not TaskStatus.OPEN:
+            raise Conflict(f"Task {task_id} has ended ({status}) and cannot {deed}.", next_step="Start a new task.")
+
+    def _scrub_events(self, memory_id: str) -> None:
+        """Empty the details of the memory's events, and the free words of others that name it."""
+        columns = tables.event.c
+        mine = (columns.space_id == self._space_id) & (columns.memory_id == memory_id)
+        self._connection.execute(update(tables.event).where(mine).values(detail="{}"))
+        naming = select(tables.event).where(
+            columns.space_id == self._space_id, columns.detail.contains(memory_id, autoescape=True)
+        )
+        for event in self._connection.execute(naming).mappings().all():
+            self._connection.execute(
+                update(tables.event)
+                .where(columns.space_id == self._space_id, columns.sequence == event["sequence"])
+                .values(detail=_without_words(event["detail"]))
+            )
+
+    def _event_values(self, event: Event) -> dict[str, Any]:
+        return {
+            "space_id": self._space_id,
+            "sequence": event.sequence,
+            "action": event.action,
+            "memory_id": event.memory_id,
+            "at_us": to_us(event.at),
+            "actor": event.actor,
+            "detail": dump(event.detail),
+        }
+
+
+def _checked_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    unknown = sorted(set(fields) - (MEMORY_FIELDS - _FIXED_FIELDS))
+    if unknown:
+        raise InvalidInput(
+            f"These fields of a memory cannot be revised: {', '.join(unknown)}.",
+            next_step="To change its text, write a new memory that supersedes it.",
+        )
+    checked = dict(fields)
+    for name, kind in _ENUM_FIELDS.items():
+        if name in checked:
+            try:
+                checked[name] = kind(checked[name])
+            except ValueError:
+                raise InvalidInput(f"{checked[name]!r} is no {name} of a memory.") from None
+    return checked
+
+
+def _restored(old: Memory) -> Memory:
+    """Back among the active ones, with the validity it had before it was retired."""
+    valid_to = old.valid_to if old.retired_at is None else old.valid_to_believed
+    return replace(
+        old,
+        status=Status.ACTIVE,
+        valid_to=valid_to,
+        valid_to_believed=None,
+        retired_at=None,
+        superseded_by="",
+    )
+
+
+def _without_words(detail: str) -> str:
+    kept = {name: value for name, value in json.loads(detail).items() if name not in ("reason", "note")}
+    return dump(kept)

@@ -1,0 +1,207 @@
+"""The questions that plain SQL answers, for every engine."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, Select, func, or_, select
+
+from afterwit.errors import InvalidInput
+from afterwit.records import Event, KeyFilter, Link, Memory, Step, Task, Use
+from afterwit.storage import tables
+from afterwit.storage.base import Order
+from afterwit.storage.query import ordering, passes
+from afterwit.storage.rows import to_event, to_link, to_memory, to_step, to_task, to_use
+
+#: Ids in one SQL statement; well below every engine's limit of parameters.
+BATCH = 500
+
+
+def batches(items: Sequence[str], size: int = BATCH) -> Iterator[Sequence[str]]:
+    """The items in runs of at most `size`."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
+def space_number(connection: Connection, space: str) -> int | None:
+    """The space's key, or None when nothing was ever written to it."""
+    return connection.execute(select(tables.space.c.id).where(tables.space.c.name == space)).scalar()
+
+
+def rows_by_id(connection: Connection, space_id: int, ids: Sequence[str]) -> dict[str, int]:
+    """id -> row of the memories that exist."""
+    found: dict[str, int] = {}
+    for batch in batches(list(dict.fromkeys(ids))):
+        query = select(tables.memory.c.id, tables.memory.c.row).where(
+            tables.memory.c.space_id == space_id, tables.memory.c.id.in_(batch)
+        )
+        found.update(connection.execute(query).tuples())
+    return found
+
+
+def checked_limit(limit: int) -> int:
+    """The limit, if it is not negative.
+
+    Raises:
+        InvalidInput: it is.
+    """
+    if limit < 0:
+        raise InvalidInput(f"A limit cannot be negative: {limit}.")
+    return limit
+
+
+class SqlReader(ABC):
+    """Reads over one connection: that of a transaction, or one from the pool for each call."""
+
+    @abstractmethod
+    def _reading(self) -> AbstractContextManager[Connection]:
+        """A connection that sees one state of the database; maps its errors."""
+
+    def get(self, space: str, ids: Sequence[str]) -> dict[str, Memory]:
+        """See `Reader.get`."""
+        found: dict[str, Memory] = {}
+        with self._reading() as connection:
+            space_id = space_number(connection, space)
+            for batch in batches(list(dict.fromkeys(ids))):
+                query = select(tables.memory).where(tables.memory.c.space_id == space_id, tables.memory.c.id.in_(batch))
+                for row in connection.execute(query).mappings():
+                    found[row["id"]] = to_memory(space, row)
+        return {item: found[item] for item in ids if item in found}
+
+    def find(
+        self, space: str, where: KeyFilter, *, order: Order = Order.NEWEST, limit: int = 100, offset: int = 0
+    ) -> list[Memory]:
+        """See `Reader.find`."""
+        checked_limit(limit)
+        checked_limit(offset)
+        with self._reading() as connection:
+            space_id = space_number(connection, space)
+            if space_id is None:
+                return []
+            query = (
+                select(tables.memory)
+                .where(passes(space_id, where))
+                .order_by(*ordering(order))
+                .limit(limit)
+                .offset(offset)
+            )
+            return [to_memory(space, row) for row in connection.execute(query).mappings()]
+
+    def count(self, space: str, where: KeyFilter) -> int:
+        """See `Reader.count`."""
+        with self._reading() as connection:
+            space_id = space_number(connection, space)
+            if space_id is None:
+                return 0
+            query = select(func.count()).select_from(tables.memory).where(passes(space_id, where))
+            return connection.execute(query).scalar_one()
+
+    def ids_starting_with(self, space: str, prefix: str, *, limit: int = 10) -> list[str]:
+        """See `Reader.ids_starting_with`."""
+        column = tables.memory.c.id
+        query = (
+            select(column)
+            .join(tables.space, tables.space.c.id == tables.memory.c.space_id)
+            .where(tables.space.c.name == space)
+            .where(or_(column.startswith(prefix, autoescape=True), column.endswith(prefix, autoescape=True)))
+            .order_by(column)
+            .limit(checked_limit(limit))
+        )
+        with self._reading() as connection:
+            return list(connection.execute(query).scalars())
+
+    def find_statement(self, space: str, where: KeyFilter, statement: str) -> list[Memory]:
+        """See `Reader.find_statement`."""
+        with self._reading() as connection:
+            space_id = space_number(connection, space)
+            if space_id is None:
+                return []
+            query = (
+                select(tables.memory)
+                .where(tables.memory.c.statement_key == statement, passes(space_id, where))
+                .order_by(*ordering(Order.NEWEST))
+            )
+            return [to_memory(space, row) for row in connection.execute(query).mappings()]
+
+    def vectors(self, space: str, ids: Sequence[str], model: str) -> dict[str, NDArray[np.float32]]:
+        """See `Reader.vectors`."""
+        found: dict[str, NDArray[np.float32]] = {}
+        with self._reading() as connection:
+            for batch in batches(list(dict.fromkeys(ids))):
+                query = (
+                    select(tables.memory.c.id, tables.vector.c.data)
+                    .join(tables.vector, tables.vector.c.row == tables.memory.c.row)
+                    .join(tables.model, tables.model.c.id == tables.vector.c.model_id)
+                    .join(tables.space, tables.space.c.id == tables.memory.c.space_id)
+                    .where(tables.space.c.name == space, tables.model.c.name == model)
+                    .where(tables.memory.c.id.in_(batch))
+                )
+                for item, data in connection.execute(query).tuples():
+                    found[item] = np.frombuffer(data, dtype="<f2").astype(np.float32)
+        return found
+
+    def links(self, space: str, ids: Sequence[str]) -> list[Link]:
+        """See `Reader.links`."""
+        columns = tables.link.c
+        found: dict[tuple[str, str, str], Any] = {}
+        with self._reading() as connection:
+            space_id = space_number(connection, space)
+            for batch in batches(list(dict.fromkeys(ids))):
+                query = select(tables.link).where(
+                    columns.space_id == space_id, or_(columns.source_id.in_(batch), columns.target_id.in_(batch))
+                )
+                for row in connection.execute(query).mappings():
+                    found[row["source_id"], row["type"], row["target_id"]] = row
+        ordered = sorted(found.items(), key=lambda item: (item[1]["created_us"], item[0]))
+        return [to_link(space, row) for _, row in ordered]
+
+    def uses(self, space: str, memory_id: str) -> list[Use]:
+        """See `Reader.uses`."""
+        query = (
+            self._of(space, tables.use)
+            .where(tables.use.c.memory_id == memory_id)
+            .order_by(tables.use.c.used_us, tables.use.c.id)
+        )
+        with self._reading() as connection:
+            return [to_use(space, row) for row in connection.execute(query).mappings()]
+
+    def events(self, space: str, *, memory_id: str = "", after: int = 0, limit: int = 1000) -> list[Event]:
+        """See `Reader.events`."""
+        query = (
+            self._of(space, tables.event)
+            .where(tables.event.c.sequence > after)
+            .order_by(tables.event.c.sequence)
+            .limit(checked_limit(limit))
+        )
+        if memory_id:
+            query = query.where(tables.event.c.memory_id == memory_id)
+        with self._reading() as connection:
+            return [to_event(space, row) for row in connection.execute(query).mappings()]
+
+    def task(self, space: str, task_id: str) -> Task | None:
+        """See `Reader.task`."""
+        query = self._of(space, tables.task).where(tables.task.c.id == task_id)
+        with self._reading() as connection:
+            row = connection.execute(query).mappings().first()
+        return None if row is None else to_task(space, row)
+
+    def tasks(self, space: str) -> list[Task]:
+        """See `Reader.tasks`."""
+        query = self._of(space, tables.task).order_by(tables.task.c.started_us, tables.task.c.id)
+        with self._reading() as connection:
+            return [to_task(space, row) for row in connection.execute(query).mappings()]
+
+    def steps(self, space: str, task_id: str) -> list[Step]:
+        """See `Reader.steps`."""
+        query = self._of(space, tables.step).where(tables.step.c.task_id == task_id).order_by(tables.step.c.position)
+        with self._reading() as connection:
+            return [to_step(space, row) for row in connection.execute(query).mappings()]
+
+    @staticmethod
+    def _of(space: str, table: Any) -> Select[Any]:
+        return (
+            select(table).join(tables.space, tables.space.c.id == table.c.space_id).where(tables.space.c.name == space)
+        )

@@ -1,0 +1,236 @@
+"""How a change reaches the tables: finding, inserting and updating single rows inside one write."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Protocol
+
+import numpy as np
+from sqlalchemy import Connection, Table, delete, insert, select, update
+
+from afterwit.clock import to_us
+from afterwit.errors import Conflict, InvalidInput, NotFound
+from afterwit.records import Link, Memory, Step, Task, Use, Vector
+from afterwit.storage import tables
+from afterwit.storage.rows import (
+    MEMORY_FIELDS,
+    checked_id,
+    checked_name,
+    memory_values,
+    plain,
+    step_values,
+    task_values,
+    to_memory,
+)
+from afterwit.storage.words import memory_tokens
+
+#: Fields whose values never go into the history: they are the memory's text.
+_TEXT_FIELDS = frozenset({"summary", "raw", "structured"})
+#: Columns that a search filters by; a change of one must reach every cache.
+_KEY_COLUMNS = (
+    "scope",
+    "role",
+    "kind",
+    "subject",
+    "topic",
+    "tags",
+    "status",
+    "standing",
+    "trust",
+    "happened_us",
+    "recorded_us",
+    "valid_from_us",
+    "valid_to_us",
+    "valid_to_believed_us",
+    "retired_us",
+)
+
+
+class WordIndex(Protocol):
+    """The engine's word index, kept in step with the rows inside the same transaction."""
+
+    def put_words(self, connection: Connection, row: int, tokens: Sequence[str]) -> None:
+        """Index the tokens of a row, in place of what was there."""
+        ...
+
+    def drop_words(self, connection: Connection, row: int) -> None:
+        """Forget a row."""
+        ...
+
+
+def ensure_space(connection: Connection, space: str) -> int:
+    """The space's key; it is made on first use."""
+    if not space:
+        raise InvalidInput("A space needs a name.")
+    name = checked_name(space, "space")
+    query = select(tables.space.c.id).where(tables.space.c.name == name)
+    known = connection.execute(query).scalar()
+    if known is not None:
+        return known
+    values = {"name": name, "change_seq": 0, "event_seq": 0, "next_number": 1}
+    connection.execute(insert(tables.space), values)
+    return connection.execute(query).scalar_one()
+
+
+class RowWriter:
+    """Rows of one space over the connection of one write transaction."""
+
+    def __init__(
+        self, connection: Connection, words: WordIndex, *, space: str, space_id: int, now: datetime, actor: str
+    ) -> None:
+        self._connection = connection
+        self._words = words
+        self._space = space
+        self._space_id = space_id
+        self._now = now
+        self._actor = checked_name(actor, "actor")
+        self._seq = 0
+        self._next_number = 0
+        #: whether a memory was erased: its bytes must leave the files after the commit
+        self.erased = False
+
+    def _next_seq(self) -> int:
+        columns = tables.space.c
+        self._connection.execute(
+            update(tables.space).where(columns.id == self._space_id).values(change_seq=columns.change_seq + 1)
+        )
+        return self._connection.execute(select(columns.change_seq).where(columns.id == self._space_id)).scalar_one()
+
+    def _touch(self, which: Any) -> None:
+        self._connection.execute(update(tables.memory).where(which).values(changed_seq=self._seq))
+
+    def _own(self, space: str) -> None:
+        if space != self._space:
+            raise InvalidInput(f"A record of the space {space!r} cannot be written to {self._space!r}.")
+
+    def _find_row(self, memory_id: str) -> int | None:
+        columns = tables.memory.c
+        query = select(columns.row).where(columns.space_id == self._space_id, columns.id == memory_id)
+        return self._connection.execute(query).scalar()
+
+    def _row(self, memory_id: str) -> int:
+        row = self._find_row(memory_id)
+        if row is None:
+            raise NotFound(f"There is no memory {memory_id} in this space.")
+        return row
+
+    def _memory(self, memory_id: str) -> tuple[int, Memory]:
+        columns = tables.memory.c
+        query = select(tables.memory).where(columns.space_id == self._space_id, columns.id == memory_id)
+        row = self._connection.execute(query).mappings().first()
+        if row is None:
+            raise NotFound(f"There is no memory {memory_id} in this space.")
+        return row["row"], to_memory(self._space, row)
+
+    def _save(self, row: int, old: Memory, new: Memory) -> dict[str, Any]:
+        """Write what differs; returns field -> {"before", "after"} for the history."""
+        before, after = memory_values(old), memory_values(new)
+        values = {name: value for name, value in after.items() if before[name] != value}
+        if not values:
+            return {}
+        tokens = memory_tokens(new)
+        reworded = not values.keys().isdisjoint(("subject", "topic", "tags", "structured")) and (
+            tokens != memory_tokens(old)
+        )
+        if reworded:
+            self._words.put_words(self._connection, row, tokens)
+        if reworded or not values.keys().isdisjoint(_KEY_COLUMNS):
+            values["changed_seq"] = self._seq
+        if "tags" in values:
+            self._connection.execute(delete(tables.memory_tag).where(tables.memory_tag.c.row == row))
+            self._put_tags(row, new.tags)
+        self._connection.execute(update(tables.memory).where(tables.memory.c.row == row).values(values))
+        return _differences(old, new)
+
+    def _insert_memory(self, memory: Memory) -> int:
+        self._own(memory.space)
+        values = memory_values(memory)
+        self._free(tables.memory, memory.id, "memory")
+        row = self._space_id * tables.ROWS_PER_SPACE + self._next_number
+        self._next_number += 1
+        values |= {"row": row, "space_id": self._space_id, "changed_seq": self._seq}
+        self._connection.execute(insert(tables.memory), values)
+        self._put_tags(row, memory.tags)
+        self._words.put_words(self._connection, row, memory_tokens(memory))
+        return row
+
+    def _insert_use(self, use: Use) -> None:
+        self._own(use.space)
+        self._free(tables.use, use.id, "use")
+        values = {
+            "space_id": self._space_id,
+            "id": checked_id(use.id, "use"),
+            "memory_id": use.memory_id,
+            "used_us": to_us(use.used_at),
+            "task_id": use.task_id,
+            "cited": use.cited,
+        }
+        self._connection.execute(insert(tables.use), values)
+
+    def _insert_task(self, task: Task) -> None:
+        self._own(task.space)
+        values = task_values(task)
+        self._free(tables.task, task.id, "task")
+        self._connection.execute(insert(tables.task), values | {"space_id": self._space_id})
+
+    def _insert_step(self, step: Step) -> None:
+        self._own(step.space)
+        values = step_values(step)
+        self._free(tables.step, step.id, "step")
+        self._connection.execute(insert(tables.step), values | {"space_id": self._space_id})
+
+    def _free(self, table: Table, record_id: str, what: str) -> None:
+        known = select(table.c.id).where(table.c.space_id == self._space_id, table.c.id == record_id)
+        if self._connection.execute(known).first() is not None:
+            raise Conflict(f"A {what} with the id {record_id} is already there.", next_step="Make a new id.")
+
+    def _put_tags(self, row: int, tags: Sequence[str]) -> None:
+        if tags:
+            values = [{"row": row, "tag": tag} for tag in dict.fromkeys(tags)]
+            self._connection.execute(insert(tables.memory_tag), values)
+
+    def _put_vector(self, row: int, vector: Vector) -> None:
+        model_id = self._ensure_model(vector)
+        columns = tables.vector.c
+        self._connection.execute(delete(tables.vector).where(columns.model_id == model_id, columns.row == row))
+        self._connection.execute(insert(tables.vector), {"model_id": model_id, "row": row, "data": vector.data})
+
+    def _ensure_model(self, vector: Vector) -> int:
+        values = np.frombuffer(vector.data[: vector.dimensions * 2], dtype="<f2")
+        if not vector.dimensions or len(vector.data) % 2 or not np.isfinite(values).all():
+            raise InvalidInput("A vector must be one or more finite numbers as little-endian float16.")
+        columns = tables.model.c
+        known = self._connection.execute(
+            select(columns.id, columns.dimensions).where(columns.name == vector.model)
+        ).first()
+        if known is None:
+            checked = {"name": checked_name(vector.model, "model"), "dimensions": vector.dimensions}
+            self._connection.execute(insert(tables.model), checked)
+            return self._connection.execute(select(columns.id).where(columns.name == vector.model)).scalar_one()
+        if known.dimensions != vector.dimensions:
+            raise InvalidInput(
+                f"Vectors of {vector.model} have {known.dimensions} dimensions, not {vector.dimensions}.",
+                next_step="Another preparation of a model needs another model id.",
+            )
+        return known.id
+
+    def _put_link(self, link: Link) -> None:
+        columns = tables.link.c
+        key = {
+            "space_id": self._space_id,
+            "source_id": link.source_id,
+            "type": str(link.type),
+            "target_id": checked_name(link.target_id, "link target"),
+        }
+        known = select(columns.type).where(*(columns[name] == value for name, value in key.items()))
+        if self._connection.execute(known).first() is None:
+            values = key | {"created_us": to_us(link.created_at), "note": link.note}
+            self._connection.execute(insert(tables.link), values)
+
+
+def _differences(old: Memory, new: Memory) -> dict[str, Any]:
+    changed: dict[str, Any] = {}
+    for name in sorted(MEMORY_FIELDS):
+        before, after = getattr(old, name), getattr(new, name)
+        if before != after:
+            changed[name] = {} if name in _TEXT_FIELDS else {"before": plain(before), "after": plain(after)}
+    return changed

@@ -1,0 +1,268 @@
+"""Records to rows and back. JSON is text with sorted keys, times are microseconds."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields
+from datetime import datetime
+from typing import Any
+
+from afterwit.clock import format_time, from_us, to_us
+from afterwit.errors import InvalidInput
+from afterwit.records import (
+    Basis,
+    Event,
+    Kind,
+    Link,
+    LinkType,
+    Memory,
+    Source,
+    Standing,
+    Status,
+    Step,
+    Task,
+    TaskStatus,
+    Trust,
+    Use,
+)
+from afterwit.storage.tables import ID_LENGTH, NAME_LENGTH
+from afterwit.text import statement_key
+
+Row = Mapping[Any, Any]
+
+#: Names of the fields of `Memory`.
+MEMORY_FIELDS = frozenset(item.name for item in fields(Memory))
+
+
+def dump(value: Any) -> str:
+    """JSON text with sorted keys, every script as it is.
+
+    Raises:
+        InvalidInput: the value cannot be written as JSON.
+    """
+    try:
+        return json.dumps(value, ensure_ascii=False, sort_keys=True, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"A structured value cannot be stored as JSON: {error}.",
+            next_step="Use text, numbers, true, false, null, lists and objects with text keys.",
+        ) from error
+
+
+def maybe_us(moment: datetime | None) -> int | None:
+    """Microseconds, or None."""
+    return None if moment is None else to_us(moment)
+
+
+def maybe_time(microseconds: int | None) -> datetime | None:
+    """The time, or None."""
+    return None if microseconds is None else from_us(microseconds)
+
+
+def checked_id(text: str, what: str) -> str:
+    """The id, if it can be one: 1 to 36 printable ASCII characters.
+
+    Raises:
+        InvalidInput: it cannot.
+    """
+    if not 1 <= len(text) <= ID_LENGTH or not text.isascii() or not text.isprintable():
+        raise InvalidInput(
+            f"The id of a {what} must be 1 to {ID_LENGTH} printable ASCII characters, not {text!r}.",
+            next_step="Make one with records.new_id.",
+        )
+    return text
+
+
+def checked_name(text: str, what: str) -> str:
+    """The name, if it is short enough.
+
+    Raises:
+        InvalidInput: longer than 255 characters.
+    """
+    if len(text) > NAME_LENGTH:
+        raise InvalidInput(f"The {what} is longer than {NAME_LENGTH} characters: {text[:40]!r}...")
+    return text
+
+
+def memory_values(memory: Memory) -> dict[str, Any]:
+    """Column values of a memory, all but `row`, `space_id` and `changed_seq`."""
+    for name in ("scope", "role", "subject", "topic"):
+        checked_name(getattr(memory, name), name)
+    for tag in memory.tags:
+        checked_name(tag, "tag")
+    return {
+        "id": checked_id(memory.id, "memory"),
+        "scope": memory.scope,
+        "role": memory.role,
+        "kind": str(memory.kind),
+        "subject": memory.subject,
+        "topic": memory.topic,
+        "tags": dump(list(memory.tags)),
+        "status": str(memory.status),
+        "standing": str(memory.standing),
+        "trust": int(memory.trust),
+        "happened_us": to_us(memory.happened_at),
+        "recorded_us": to_us(memory.recorded_at),
+        "valid_from_us": maybe_us(memory.valid_from),
+        "valid_to_us": maybe_us(memory.valid_to),
+        "valid_to_believed_us": maybe_us(memory.valid_to_believed),
+        "retired_us": maybe_us(memory.retired_at),
+        "basis": str(memory.basis),
+        "confidence": float(memory.confidence),
+        "source_kind": checked_name(memory.source.kind, "source kind"),
+        "source_ref": memory.source.ref,
+        "superseded_by": memory.superseded_by,
+        "supporters": dump(list(memory.supporters)),
+        "last_validated_us": maybe_us(memory.last_validated_at),
+        "last_used_us": maybe_us(memory.last_used_at),
+        "use_count": memory.use_count,
+        "helped": memory.helped,
+        "harmed": memory.harmed,
+        "applies": dump(memory.applies),
+        "structured": dump(memory.structured),
+        "summary": memory.summary,
+        "statement_key": statement_key(memory.summary),
+        "raw": memory.raw,
+    }
+
+
+def to_memory(space: str, row: Row) -> Memory:
+    """The memory that a row of the `memory` table holds."""
+    return Memory(
+        id=row["id"],
+        space=space,
+        summary=row["summary"],
+        kind=Kind(row["kind"]),
+        recorded_at=from_us(row["recorded_us"]),
+        happened_at=from_us(row["happened_us"]),
+        scope=row["scope"],
+        role=row["role"],
+        subject=row["subject"],
+        topic=row["topic"],
+        tags=tuple(json.loads(row["tags"])),
+        raw=row["raw"],
+        structured=json.loads(row["structured"]),
+        basis=Basis(row["basis"]),
+        trust=Trust(row["trust"]),
+        source=Source(row["source_kind"], row["source_ref"]),
+        confidence=row["confidence"],
+        standing=Standing(row["standing"]),
+        status=Status(row["status"]),
+        valid_from=maybe_time(row["valid_from_us"]),
+        valid_to=maybe_time(row["valid_to_us"]),
+        valid_to_believed=maybe_time(row["valid_to_believed_us"]),
+        retired_at=maybe_time(row["retired_us"]),
+        superseded_by=row["superseded_by"],
+        supporters=tuple(json.loads(row["supporters"])),
+        last_validated_at=maybe_time(row["last_validated_us"]),
+        last_used_at=maybe_time(row["last_used_us"]),
+        use_count=row["use_count"],
+        helped=row["helped"],
+        harmed=row["harmed"],
+        applies=json.loads(row["applies"]),
+    )
+
+
+def plain(value: Any) -> Any:
+    """A field's value as JSON can hold it, for the history."""
+    match value:
+        case datetime():
+            return format_time(value)
+        case Source():
+            return {"kind": value.kind, "ref": value.ref}
+        case tuple():
+            return [plain(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+        case Mapping():
+            return dict(value)  # pyright: ignore[reportUnknownArgumentType,reportUnknownVariableType]
+        case Trust():
+            return int(value)
+        case str():
+            return str(value)
+        case _:
+            return value
+
+
+def to_link(space: str, row: Row) -> Link:
+    """The link of a row."""
+    return Link(
+        space, row["source_id"], LinkType(row["type"]), row["target_id"], from_us(row["created_us"]), row["note"]
+    )
+
+
+def to_use(space: str, row: Row) -> Use:
+    """The use of a row."""
+    return Use(row["id"], space, row["memory_id"], from_us(row["used_us"]), row["task_id"], bool(row["cited"]))
+
+
+def to_event(space: str, row: Row) -> Event:
+    """The event of a row."""
+    return Event(
+        row["sequence"],
+        space,
+        row["action"],
+        row["memory_id"],
+        from_us(row["at_us"]),
+        row["actor"],
+        json.loads(row["detail"]),
+    )
+
+
+def task_values(task: Task) -> dict[str, Any]:
+    """Column values of a task, all but `space_id`."""
+    return {
+        "id": checked_id(task.id, "task"),
+        "goal": task.goal,
+        "started_us": to_us(task.started_at),
+        "scope": checked_name(task.scope, "scope"),
+        "role": checked_name(task.role, "role"),
+        "constraints": dump(list(task.constraints)),
+        "status": str(task.status),
+        "outcome": task.outcome,
+        "ended_us": maybe_us(task.ended_at),
+    }
+
+
+def to_task(space: str, row: Row) -> Task:
+    """The task of a row."""
+    return Task(
+        id=row["id"],
+        space=space,
+        goal=row["goal"],
+        started_at=from_us(row["started_us"]),
+        scope=row["scope"],
+        role=row["role"],
+        constraints=tuple(json.loads(row["constraints"])),
+        status=TaskStatus(row["status"]),
+        outcome=row["outcome"],
+        ended_at=maybe_time(row["ended_us"]),
+    )
+
+
+def step_values(step: Step) -> dict[str, Any]:
+    """Column values of a step, all but `space_id`."""
+    return {
+        "id": checked_id(step.id, "step"),
+        "task_id": step.task_id,
+        "position": step.position,
+        "action": checked_name(step.action, "action"),
+        "happened_us": to_us(step.happened_at),
+        "input": step.input,
+        "output": step.output,
+        "rationale": step.rationale,
+        "ok": step.ok,
+    }
+
+
+def to_step(space: str, row: Row) -> Step:
+    """The step of a row."""
+    return Step(
+        id=row["id"],
+        space=space,
+        task_id=row["task_id"],
+        position=row["position"],
+        action=row["action"],
+        happened_at=from_us(row["happened_us"]),
+        input=row["input"],
+        output=row["output"],
+        rationale=row["rationale"],
+        ok=None if row["ok"] is None else bool(row["ok"]),
+    )

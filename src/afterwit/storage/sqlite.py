@@ -1,0 +1,395 @@
+"""The embedded engine: one SQLite file that several processes share."""
+
+import os
+import sqlite3
+import tempfile
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, Engine, func, select
+
+from afterwit.errors import InvalidInput, StorageError
+from afterwit.records import Change, Event, KeyFilter, Memory, Status, Vector
+from afterwit.storage import schema, tables
+from afterwit.storage.base import Scored, WordStatistics
+from afterwit.storage.cache import SpaceCache
+from afterwit.storage.changes import Changer
+from afterwit.storage.reads import SqlReader, checked_limit, space_number
+from afterwit.storage.row_writer import ensure_space
+from afterwit.storage.rows import to_memory
+from afterwit.storage.sqlite_files import (
+    database_path,
+    driver,
+    make_engine,
+    make_file,
+    mapped_errors,
+    may_write,
+    require_fts5,
+    use_write_ahead_log,
+)
+from afterwit.storage.sqlite_words import CREATE_WORD_INDEX, SqliteWords, merge
+
+#: Bytes that the caches of all spaces together may hold; the space in use is always kept.
+_CACHE_BUDGET = 512 * 2**20
+_ERASE_PENDING = "erase_pending"
+_STATE = f"SELECT (SELECT version_num FROM alembic_version), (SELECT value FROM flag WHERE name = '{_ERASE_PENDING}')"  # noqa: S608
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+#: Connections inherited over a fork: closing them here would disturb the parent's locks.
+_inherited: list[object] = []
+
+
+class _Caches:
+    """The caches of the spaces that were used last."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._spaces: OrderedDict[int, SpaceCache] = OrderedDict()
+
+    def of(self, space_id: int) -> SpaceCache:
+        with self._lock:
+            cache = self._spaces.setdefault(space_id, SpaceCache(space_id))
+            self._spaces.move_to_end(space_id)
+            while len(self._spaces) > 1 and sum(item.nbytes for item in self._spaces.values()) > _CACHE_BUDGET:
+                self._spaces.popitem(last=False)
+            return cache
+
+
+class _Searching(SqlReader):
+    """Word and vector search over the caches."""
+
+    _caches: _Caches
+    #: the write transaction that reads, if any
+    _owner: object | None = None
+
+    @contextmanager
+    def _searching(self, space: str) -> Generator[tuple[Connection, SpaceCache] | None]:
+        with self._reading() as connection:
+            space_id = space_number(connection, space)
+            if space_id is None:
+                yield None
+                return
+            cache = self._caches.of(space_id)
+            with cache.at(connection, self._owner):
+                yield connection, cache
+
+    def search_words(self, space: str, where: KeyFilter, tokens: Sequence[str], *, limit: int) -> list[Scored]:
+        """See `Reader.search_words`."""
+        checked_limit(limit)
+        with self._searching(space) as found:
+            return [] if found is None else found[1].search_words(found[0], where, tokens, limit)
+
+    def search_vectors(
+        self, space: str, where: KeyFilter, query: NDArray[np.float32], model: str, *, limit: int
+    ) -> list[Scored]:
+        """See `Reader.search_vectors`."""
+        checked_limit(limit)
+        with self._searching(space) as found:
+            return [] if found is None else found[1].search_vectors(found[0], where, query, model, limit)
+
+    def word_statistics(self, space: str, tokens: Sequence[str]) -> WordStatistics:
+        """See `Reader.word_statistics`."""
+        with self._searching(space) as found:
+            if found is None:
+                return WordStatistics(0, dict.fromkeys(tokens, 0))
+            return found[1].word_statistics(found[0], tokens)
+
+    def known_subjects(self, space: str) -> list[str]:
+        """See `Reader.known_subjects`."""
+        with self._searching(space) as found:
+            return [] if found is None else found[1].present("subject")
+
+    def known_scopes(self, space: str) -> list[str]:
+        """See `Reader.known_scopes`."""
+        with self._searching(space) as found:
+            return [] if found is None else found[1].present("scope")
+
+
+class SqliteTransaction(_Searching):
+    """See `Transaction`."""
+
+    def __init__(self, connection: Connection, caches: _Caches, *, space: str, now: datetime, actor: str) -> None:
+        self._connection = connection
+        self._caches = caches
+        self._owner = self
+        self.space = space
+        space_id = ensure_space(connection, space)
+        self.cache = caches.of(space_id)
+        self.changer = Changer(connection, SqliteWords(space_id), space=space, space_id=space_id, now=now, actor=actor)
+
+    @contextmanager
+    def _reading(self) -> Generator[Connection]:
+        with mapped_errors():
+            if self._connection.closed:
+                raise StorageError("The transaction has ended.")
+            yield self._connection
+
+    def apply(self, changes: Iterable[Change]) -> list[Event]:
+        """See `Transaction.apply`."""
+        with self._reading() as connection, connection.begin_nested():
+            return self.changer.apply(changes)
+
+
+class SqliteStore(_Searching):
+    """See `Store`."""
+
+    def __init__(self, url: str, *, lock_wait_s: float) -> None:
+        self.url = url
+        self._lock_wait_s = lock_wait_s
+        path = database_path(url)
+        self._directory = None
+        if path is None:
+            self._directory = tempfile.TemporaryDirectory(prefix="afterwit-", ignore_cleanup_errors=True)
+            path = Path(self._directory.name) / "memory.db"
+        else:
+            path = path.absolute()
+        self._path = path
+        self._closed = False
+        self._read_only = path.is_file() and not may_write(path)
+        if not self._read_only:
+            make_file(path)
+        self._start()
+        try:
+            with mapped_errors():
+                self._prepare()
+        except BaseException:
+            self.close()
+            raise
+
+    def _start(self) -> None:
+        self._pid = os.getpid()
+        self._caches = _Caches()
+        self._writer = threading.Lock()
+        self._writing_thread = 0
+        self._engine: Engine = make_engine(
+            self._path,
+            lock_wait_s=self._lock_wait_s,
+            durable=self._directory is None,
+            read_only=self._read_only,
+        )
+
+    # --- opening and closing --------------------------------------------------------------------
+
+    def _prepare(self) -> None:
+        state = self._state()
+        if state is None or not schema.check_version(state[0]):
+            if self._read_only:
+                raise StorageError(
+                    "The database needs to be brought up to date but is read-only.",
+                    next_step="Open it once as a user who may write it.",
+                )
+            use_write_ahead_log(self._engine, lock_wait_s=self._lock_wait_s)
+            self._make_or_upgrade()
+        elif state[1] is not None and not self._read_only:
+            self._clear_erased()
+
+    def _state(self) -> tuple[str, str | None] | None:
+        """Schema version and whether an erase is unfinished; None for an empty database."""
+        with self._engine.connect() as connection:
+            try:
+                version, pending = connection.exec_driver_sql(_STATE).one()
+            except Exception as error:
+                cause = getattr(error, "orig", None)
+                if not isinstance(cause, sqlite3.OperationalError) or "no such table" not in str(cause):
+                    raise
+                if connection.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar_one():
+                    raise StorageError(
+                        f"{self._path} is a database of another program.",
+                        next_step="Choose another path in the setting store.",
+                    ) from error
+                return None
+        if version is None:
+            raise StorageError("The database has lost its schema version.", next_step="Restore it from a backup.")
+        return version, pending
+
+    def _make_or_upgrade(self) -> None:
+        with self._engine.connect().execution_options(writes=True) as connection, connection.begin():
+            # Another process may have been quicker.
+            if not connection.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar_one():
+                require_fts5(driver(connection))
+                schema.create(connection, CREATE_WORD_INDEX)
+                return
+            version = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar_one()
+            if not schema.check_version(version):
+                schema.upgrade(connection)
+
+    def close(self) -> None:
+        """See `Store.close`."""
+        self._closed = True
+        if self._pid == os.getpid():
+            self._engine.dispose()
+        if self._directory is not None:
+            self._directory.cleanup()
+
+    def _live(self) -> Engine:
+        if self._closed:
+            raise StorageError("The store is closed.", next_step="Open it again.")
+        if self._pid != os.getpid():
+            _inherited.append((self._engine, self._engine.pool))
+            self._start()
+        return self._engine
+
+    # --- reading and writing --------------------------------------------------------------------
+
+    @contextmanager
+    def _reading(self) -> Generator[Connection]:
+        with mapped_errors(), self._live().connect() as connection:
+            yield connection
+
+    @contextmanager
+    def _writing(self) -> Generator[Connection]:
+        """A connection inside BEGIN IMMEDIATE; threads of this process take turns first."""
+        engine = self._live()
+        if self._read_only:
+            raise StorageError(
+                "The database is read-only, so nothing can be written.",
+                next_step=f"Give this user the right to write {self._path} and its directory.",
+            )
+        if self._writing_thread == threading.get_ident():
+            raise StorageError("This thread is already inside a transaction.", next_step="End it first.")
+        if not self._writer.acquire(timeout=self._lock_wait_s):
+            raise StorageError(
+                "Another thread has been writing to the database for too long.",
+                next_step="Try again, or raise the setting lock_wait_s.",
+            )
+        try:
+            self._writing_thread = threading.get_ident()
+            with mapped_errors(), engine.connect().execution_options(writes=True) as connection, connection.begin():
+                yield connection
+        finally:
+            self._writing_thread = 0
+            self._writer.release()
+
+    @contextmanager
+    def transaction(self, space: str, *, now: datetime, actor: str) -> Generator[SqliteTransaction]:
+        """See `Store.transaction`."""
+        erased = committed = False
+        with ExitStack() as after:
+            with self._writing() as connection:
+                transaction = SqliteTransaction(connection, self._caches, space=space, now=now, actor=actor)
+                after.callback(lambda: transaction.cache.settle(transaction, committed=committed))
+                yield transaction
+                erased = transaction.changer.erased
+                if erased:
+                    merge(connection)
+                    self._set_erase_pending(connection)
+            committed = True
+        if erased:
+            self._clear_erased()
+
+    @staticmethod
+    def _set_erase_pending(connection: Connection) -> None:
+        connection.exec_driver_sql("INSERT OR REPLACE INTO flag(name, value) VALUES (?, '1')", (_ERASE_PENDING,))
+
+    def _clear_erased(self) -> None:
+        """Write the file anew and empty the log: pages that SQLite moved about keep old bytes in
+        their gaps, which secure_delete does not reach."""
+        try:
+            connection = self._engine.raw_connection()
+            try:
+                cursor = connection.cursor()
+                cursor.execute("VACUUM")
+                deadline = time.monotonic() + self._lock_wait_s
+                while cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+                    if time.monotonic() > deadline:
+                        raise StorageError("A reader holds the log.")
+                    time.sleep(0.01)
+                cursor.execute("DELETE FROM flag WHERE name = ?", (_ERASE_PENDING,))
+            finally:
+                connection.close()
+        except (sqlite3.Error, StorageError) as error:
+            raise StorageError(
+                f"The memory is erased, but its bytes may still be in the freed parts of the files ({error}).",
+                next_step="They are cleared when the store is next opened or something is erased; try again soon.",
+            ) from error
+
+    # --- administration -------------------------------------------------------------------------
+
+    def spaces(self) -> list[str]:
+        """See `Store.spaces`."""
+        with self._reading() as connection:
+            return list(connection.execute(select(tables.space.c.name).order_by(tables.space.c.name)).scalars())
+
+    def models(self, space: str) -> dict[str, int]:
+        """See `Store.models`."""
+        query = (
+            select(tables.model.c.name, func.count())
+            .select_from(tables.vector)
+            .join(tables.model, tables.model.c.id == tables.vector.c.model_id)
+            .join(tables.memory, tables.memory.c.row == tables.vector.c.row)
+            .join(tables.space, tables.space.c.id == tables.memory.c.space_id)
+            .where(tables.space.c.name == space)
+            .group_by(tables.model.c.name)
+        )
+        with self._reading() as connection:
+            return dict(connection.execute(query).tuples().all())
+
+    def without_vector(self, space: str, model: str, *, limit: int) -> list[Memory]:
+        """See `Store.without_vector`."""
+        embedded = (
+            select(tables.vector.c.row)
+            .join(tables.model, tables.model.c.id == tables.vector.c.model_id)
+            .where(tables.model.c.name == model, tables.vector.c.row == tables.memory.c.row)
+        )
+        query = (
+            select(tables.memory)
+            .join(tables.space, tables.space.c.id == tables.memory.c.space_id)
+            .where(tables.space.c.name == space, tables.memory.c.status != str(Status.FORGOTTEN))
+            .where(~embedded.exists())
+            .order_by(tables.memory.c.recorded_us, tables.memory.c.id)
+            .limit(checked_limit(limit))
+        )
+        with self._reading() as connection:
+            return [to_memory(space, row) for row in connection.execute(query).mappings()]
+
+    def put_vectors(self, space: str, vectors: Mapping[str, Vector]) -> None:
+        """See `Store.put_vectors`."""
+        with self._maintaining(space) as changer:
+            changer.put_vectors(vectors)
+
+    def drop_vectors(self, space: str, model: str) -> int:
+        """See `Store.drop_vectors`."""
+        with self._maintaining(space) as changer:
+            return changer.drop_vectors(model)
+
+    def rebuild_words(self, space: str) -> int:
+        """See `Store.rebuild_words`."""
+        with self._maintaining(space) as changer:
+            return changer.rebuild_words()
+
+    @contextmanager
+    def _maintaining(self, space: str) -> Generator[Changer]:
+        with self.transaction(space, now=_EPOCH, actor="maintenance") as transaction:
+            yield transaction.changer
+
+    def check(self) -> list[str]:
+        """See `Store.check`."""
+        problems: list[str] = []
+        try:
+            with self._reading() as connection:
+                for statement, what in (
+                    ("PRAGMA integrity_check", "The file is damaged: {}."),
+                    ("PRAGMA foreign_key_check", "A row of {} refers to one that is not there."),
+                ):
+                    found = [row[0] for row in connection.exec_driver_sql(statement) if row[0] != "ok"]
+                    problems.extend(what.format(item) for item in found[:10])
+                missing = connection.exec_driver_sql(
+                    "SELECT count(*) FROM memory WHERE row NOT IN (SELECT row FROM word)"
+                ).scalar_one()
+                if missing:
+                    problems.append(f"{missing} memories are not in the word index; `rebuild_words` mends it.")
+                if connection.exec_driver_sql(_STATE).one()[1] is not None:
+                    problems.append("An erase is unfinished; opening the store again finishes it.")
+            if not self._read_only:
+                with self._writing() as connection:
+                    connection.exec_driver_sql("INSERT INTO word_index(word_index, rank) VALUES ('integrity-check', 1)")
+        except (StorageError, InvalidInput) as error:
+            problems.append(str(error))
+        return problems

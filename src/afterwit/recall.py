@@ -126,7 +126,7 @@ def search(reader: Reader, space: str, question: Question, embedder: Embedder | 
     asked, degraded = _embed(question, embedder)
     when = find_time_range(question.query, now=question.now, timezone=question.timezone)
     where = _widened(question.where, when, question.now)
-    found = _gather(reader, space, replace(question, where=where), asked, when, embedder)
+    found = _gather(reader, space, replace(question, where=where), asked, when)
     language = text.language(question.query)
     if found.memories:
         fit, why = _judge(reader, space, question, found, asked, when)
@@ -155,6 +155,7 @@ def hit_tokens(hit: Hit) -> int:
 class _Asked:
     """The question's texts as vectors; None where there is no embedder."""
 
+    model: str = ""
     query: NDArray[np.float32] | None = None
     task: NDArray[np.float32] | None = None
 
@@ -165,9 +166,9 @@ def _embed(question: Question, embedder: Embedder | None) -> tuple[_Asked, tuple
     texts = [question.query] + ([question.task_text] if question.task_text else [])
     try:
         vectors = embedder.embed(texts)
+        return _Asked(embedder.model, vectors[0], vectors[1] if len(texts) > 1 else None), ()
     except ProviderError as error:
         return _Asked(), (f"vector: {error}",)
-    return _Asked(vectors[0], vectors[1] if len(texts) > 1 else None), ()
 
 
 def _widened(where: KeyFilter, when: TimeRange | None, now: datetime) -> KeyFilter:
@@ -180,15 +181,8 @@ def _widened(where: KeyFilter, when: TimeRange | None, now: datetime) -> KeyFilt
     return replace(where, statuses=_PAST_STATUSES, valid_at=when.start, valid_through=max(when.end, now))
 
 
-def _gather(
-    reader: Reader,
-    space: str,
-    question: Question,
-    asked: _Asked,
-    when: TimeRange | None,
-    embedder: Embedder | None,
-) -> _Candidates:
-    where, model = question.where, embedder.model if embedder else ""
+def _gather(reader: Reader, space: str, question: Question, asked: _Asked, when: TimeRange | None) -> _Candidates:
+    where = question.where
     ranks: dict[str, dict[str, float]] = {}
 
     def add(path: str, ids: Sequence[str]) -> None:
@@ -200,7 +194,7 @@ def _gather(
         if tokens:
             add(f"{prefix}words", [s.id for s in reader.search_words(space, where, tokens, limit=limit)])
         if vector is not None:
-            scored = reader.search_vectors(space, where, vector, model, limit=limit)
+            scored = reader.search_vectors(space, where, vector, asked.model, limit=limit)
             add(f"{prefix}meaning", [s.id for s in scored])
 
     from_text("", question.query, asked.query, PATH_LIMIT)
@@ -211,7 +205,7 @@ def _gather(
         add("time", [m.id for m in reader.find(space, in_range, order=Order.LATEST, limit=PATH_LIMIT)])
     rows = reader.get(space, list(ranks))
     ids = sorted(rows)
-    vectors = reader.vectors(space, ids, model) if model and asked.query is not None else {}
+    vectors = reader.vectors(space, ids, asked.model) if asked.query is not None else {}
     return _Candidates([rows[id] for id in ids], [ranks[id] for id in ids], [vectors.get(id) for id in ids])
 
 

@@ -1,0 +1,138 @@
+"""A tool call: from checked arguments to the verb, and from what it gives back to values and text."""
+
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from afterwit.clock import utc_now
+from afterwit.errors import AfterwitError, InvalidInput
+from afterwit.serve import prose, wire
+from afterwit.serve.tools import BY_NAME, check_arguments
+
+if TYPE_CHECKING:
+    from afterwit.service import Afterwit
+
+_log = logging.getLogger(__name__)
+
+INTERNAL_ERROR = "Internal error; nothing is known to be changed."
+INTERNAL_NEXT_STEP = "Go on without this call, and tell the user to look into the server's log."
+
+
+@dataclass(frozen=True)
+class Called:
+    """What a call gives back; the whole answer twice, for some clients show only one of the two."""
+
+    text: str
+    values: wire.Values
+    is_error: bool = False
+
+
+class Opening:
+    """A service that is opened on first use, or ahead of it in the background.
+
+    A server answers its client before it has loaded what the service needs; a store that cannot be
+    opened fails the calls, with the reason, and is tried again by the next one.
+    """
+
+    def __init__(self, open_service: "Callable[[], Afterwit]") -> None:
+        self._open = open_service
+        self._lock = threading.Lock()
+        self._service: Afterwit | None = None
+
+    def get(self) -> "Afterwit":
+        """The open service.
+
+        Raises:
+            AfterwitError: it cannot be opened.
+        """
+        with self._lock:
+            if self._service is None:
+                self._service = self._open()
+                self._service.warm()
+            return self._service
+
+    def start(self) -> None:
+        """Open in the background; an error is logged and met again by the first call."""
+        threading.Thread(target=self._try, name="afterwit-open", daemon=True).start()
+
+    def _try(self) -> None:
+        try:
+            self.get()
+        except AfterwitError as error:
+            _log.error("%s", error)
+
+    def close(self) -> None:
+        """Close what was opened."""
+        with self._lock:
+            if self._service is not None:
+                self._service.close()
+                self._service = None
+
+
+def call(get_service: "Callable[[], Afterwit]", name: str, arguments: Mapping[str, Any] | None) -> Called:
+    """Carry out one tool call. Never raises: whatever goes wrong is an answer.
+
+    Args:
+        get_service: gives the service, perhaps after a wait.
+        name: a name of `tools.BY_NAME`.
+        arguments: as they came from the client.
+    """
+    try:
+        checked = check_arguments(BY_NAME[name], arguments)
+        answer = _VERBS[name](get_service(), checked)
+    except AfterwitError as error:
+        return Called(prose.error_text(error), wire.error_json(error), is_error=True)
+    except Exception:  # noqa: BLE001  the door must stay open whatever happens behind it
+        _log.exception("%s failed", name)
+        error = AfterwitError(INTERNAL_ERROR, next_step=INTERNAL_NEXT_STEP)
+        return Called(prose.error_text(error), wire.error_json(error), is_error=True)
+    # Some clients show the model only these values, so they are as harmless as the text.
+    return Called(answer.text, prose.defused_values(answer.values))
+
+
+def _write(service: "Afterwit", given: dict[str, Any]) -> Called:
+    receipt = service.write(given.pop("content"), **given)
+    return Called(prose.receipt_text(receipt), wire.receipt_json(receipt))
+
+
+def _search(service: "Afterwit", given: dict[str, Any]) -> Called:
+    query, now = given.pop("query"), utc_now()
+    answer = service.search(query, **given)
+    return Called(prose.search_text(answer, query=query, now=now), wire.search_json(answer, now=now))
+
+
+def _update(service: "Afterwit", given: dict[str, Any]) -> Called:
+    receipt = service.update(given.pop("memory_id"), **given)
+    return Called(prose.receipt_text(receipt), wire.receipt_json(receipt))
+
+
+def _forget(service: "Afterwit", given: dict[str, Any]) -> Called:
+    receipt = service.forget(given.pop("memory_id"), **given)
+    return Called(prose.receipt_text(receipt), wire.receipt_json(receipt))
+
+
+def _summarize(service: "Afterwit", given: dict[str, Any]) -> Called:
+    digest = service.summarize(**given)
+    return Called(prose.digest_text(digest), wire.digest_json(digest))
+
+
+def _explain(service: "Afterwit", given: dict[str, Any]) -> Called:
+    story, now = service.explain(given["memory_id"]), utc_now()
+    return Called(prose.story_text(story, now=now), wire.story_json(story, now=now))
+
+
+_VERBS: dict[str, "Callable[[Afterwit, dict[str, Any]], Called]"] = {
+    "memory_write": _write,
+    "memory_search": _search,
+    "memory_update": _update,
+    "memory_forget": _forget,
+    "memory_summarize": _summarize,
+    "memory_explain": _explain,
+}
+
+
+def unknown_tool(name: str) -> InvalidInput:
+    """The error of a call to a tool that there is not."""
+    return InvalidInput(f"There is no tool {name[:60]!r}.", next_step=f"The tools are {', '.join(BY_NAME)}.")

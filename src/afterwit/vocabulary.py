@@ -224,6 +224,11 @@ def is_single_valued(topic: str) -> bool:
     return known is not None and known.single_valued
 
 
+def is_known_topic(topic: str) -> bool:
+    """Whether the vocabulary has a fixed name for it."""
+    return fold_key(topic) in _TOPIC_OF
+
+
 def fold_subject(word: str) -> str:
     """Whom or what a memory is about, for comparison: "the user", "I", 我 -> "user"; "Alice " -> "alice".
 

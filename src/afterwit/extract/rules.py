@@ -1,0 +1,83 @@
+"""The shape of a rule and of what it finds; the rules themselves are in `english` and `chinese`."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from afterwit.records import Kind
+from afterwit.vocabulary import fold_topic, topic_of_technology
+
+#: Kinds that an assistant's own words may give; the others need the user's.
+ASSISTANT_KINDS = frozenset({Kind.DECISION, Kind.LESSON, Kind.FAILURE})
+
+#: Named groups of a pattern that become structured fields.
+_FIELDS = ("chosen", "rejected", "rationale", "trigger", "situation", "action", "result")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A sentence of this form says something of this kind."""
+
+    kind: Kind
+    #: searched from the sentence's start; named groups: `who`, `value`, `word` (a topic's name) and
+    #: the structured fields `chosen`, `rejected`, `rationale`, `trigger`, `situation`, `action`, `result`
+    pattern: re.Pattern[str]
+    #: fixed topic; empty = that of `word`, of a known technical name in `value`, or none
+    topic: str = ""
+    is_change: bool = False
+    #: the value must be a known technical name or look like a name or version
+    named: bool = False
+    #: structured fields that the form itself gives
+    gives: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a rule found in a sentence."""
+
+    kind: Kind
+    #: the words that name whom it is about, as written; empty = the rule does not say
+    who: str = ""
+    topic: str = ""
+    value: str = ""
+    is_change: bool = False
+    structured: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+def first_match(rules: Sequence[Rule], sentence: str) -> Found | None:
+    """The first rule, in order, that the sentence fits."""
+    for rule in rules:
+        match = rule.pattern.match(sentence)
+        if match and (found := _found(rule, match)):
+            return found
+    return None
+
+
+def _found(rule: Rule, match: re.Match[str]) -> Found | None:
+    groups = {name: _clean(text) for name, text in match.groupdict().items() if text}
+    value = groups.get("value", "") or groups.get("chosen", "")
+    known = topic_of_technology(value) if value else ""
+    if rule.named and not (known or _looks_named(value)):
+        return None
+    topic = rule.topic or (fold_topic(groups["word"]) if "word" in groups else known)
+    structured = {**rule.gives, **{name: groups[name] for name in _FIELDS if name in groups}}
+    if "rejected" in structured and "chosen" not in structured and value:
+        structured["chosen"] = value
+    if "chosen" in structured and "rejected" in structured:
+        structured["options"] = [structured["chosen"], structured["rejected"]]
+    return Found(rule.kind, groups.get("who", ""), topic, value, rule.is_change, structured)
+
+
+def _clean(text: str) -> str:
+    return text.strip(" \t,.;:!，。；：！、~…\"'“”‘’「」`")
+
+
+def _looks_named(value: str) -> bool:
+    """Whether a value looks like a name, version, number or identifier: "Grafana", "v2", "user_id"."""
+    return re.match(r"[A-Z][\w.+#-]*|\S*\d|\w+[._/-]\w+|`", value) is not None
+
+
+def with_topic(found: Found, topic: str) -> Found:
+    """The same with another topic, when it has none."""
+    return found if found.topic else replace(found, topic=topic)

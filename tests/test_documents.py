@@ -14,8 +14,9 @@ import click
 import pytest
 
 from afterwit import errors
-from afterwit.cli import main
+from afterwit.cli import cli
 from afterwit.config import SETTINGS
+from afterwit.serve.tools import TOOLS
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -86,8 +87,7 @@ def command_names(group: click.Group, prefix: str = "") -> Iterator[str]:
 
 def test_every_command_is_documented() -> None:
     reference = read(DOCS / "reference" / "cli.md")
-    assert isinstance(main, click.Group)
-    missing = [name for name in command_names(main) if f"afterwit {name}" not in reference]
+    missing = [name for name in command_names(cli) if f"afterwit {name}" not in reference]
     assert not missing
 
 
@@ -107,6 +107,15 @@ def test_every_error_is_documented() -> None:
         if error.__name__ not in reference or f"`{answer.code}`" not in reference or str(answer.http) not in reference
     ]
     assert not missing
+
+
+def test_every_tool_is_documented_with_all_its_arguments() -> None:
+    sections = dict(re.findall(r"^## `(\w+)`\n(.*?)(?=^## |\Z)", read(DOCS / "reference" / "tools.md"), re.M | re.S))
+    assert list(sections) == [tool.name for tool in TOOLS]
+    for tool in TOOLS:
+        missing = [argument for argument in tool.properties if f"`{argument}`" not in sections[tool.name]]
+        assert not missing, f"{tool.name}: {missing}"
+        assert " ".join(tool.description.split()) in " ".join(sections[tool.name].split())
 
 
 # --- Features -------------------------------------------------------------------------------------

@@ -1,1 +1,164 @@
-"""Afterwit: long-term memory for LLM agents that turns what has happened into what to do next time."""
+"""Afterwit: long-term memory for LLM agents that turns what has happened into what to do next time.
+
+Example:
+    >>> from afterwit import Afterwit
+    >>> memory = Afterwit.open()
+    >>> memory.write("The user prefers concise answers.", kind="preference")
+    >>> memory.search("How long should my answer be?").hits
+
+Names are loaded when they are first used, so that importing the package costs next to nothing.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from afterwit.config import Settings, load_settings
+    from afterwit.digest import Digest
+    from afterwit.errors import (
+        AfterwitError,
+        ConfigError,
+        Conflict,
+        Forbidden,
+        InvalidInput,
+        NotFound,
+        ProviderError,
+        StorageError,
+        TooManyRequests,
+        Unauthenticated,
+    )
+    from afterwit.recall import Hit, SearchAnswer
+    from afterwit.records import (
+        Basis,
+        Event,
+        Kind,
+        Link,
+        LinkType,
+        Memory,
+        Outcome,
+        Receipt,
+        Source,
+        Standing,
+        Status,
+        Step,
+        Task,
+        TaskStatus,
+        Trust,
+        Use,
+    )
+    from afterwit.service import (
+        Afterwit,
+        ImportReport,
+        SearchOptions,
+        Story,
+        UpdateFields,
+        Version,
+        WriteFields,
+        Writer,
+    )
+
+__version__ = "0.1.0"
+
+_MODULES: dict[str, tuple[str, ...]] = {
+    "afterwit.config": ("Settings", "load_settings"),
+    "afterwit.digest": ("Digest",),
+    "afterwit.errors": (
+        "AfterwitError",
+        "ConfigError",
+        "Conflict",
+        "Forbidden",
+        "InvalidInput",
+        "NotFound",
+        "ProviderError",
+        "StorageError",
+        "TooManyRequests",
+        "Unauthenticated",
+    ),
+    "afterwit.recall": ("Hit", "SearchAnswer"),
+    "afterwit.records": (
+        "Basis",
+        "Event",
+        "Kind",
+        "Link",
+        "LinkType",
+        "Memory",
+        "Outcome",
+        "Receipt",
+        "Source",
+        "Standing",
+        "Status",
+        "Step",
+        "Task",
+        "TaskStatus",
+        "Trust",
+        "Use",
+    ),
+    "afterwit.service": (
+        "Afterwit",
+        "ImportReport",
+        "SearchOptions",
+        "Story",
+        "UpdateFields",
+        "Version",
+        "WriteFields",
+        "Writer",
+    ),
+}
+_HOME = {name: module for module, names in _MODULES.items() for name in names}
+
+__all__ = [
+    "Afterwit",
+    "AfterwitError",
+    "Basis",
+    "ConfigError",
+    "Conflict",
+    "Digest",
+    "Event",
+    "Forbidden",
+    "Hit",
+    "ImportReport",
+    "InvalidInput",
+    "Kind",
+    "Link",
+    "LinkType",
+    "Memory",
+    "NotFound",
+    "Outcome",
+    "ProviderError",
+    "Receipt",
+    "SearchAnswer",
+    "SearchOptions",
+    "Settings",
+    "Source",
+    "Standing",
+    "Status",
+    "Step",
+    "StorageError",
+    "Story",
+    "Task",
+    "TaskStatus",
+    "TooManyRequests",
+    "Trust",
+    "Unauthenticated",
+    "UpdateFields",
+    "Use",
+    "Version",
+    "WriteFields",
+    "Writer",
+    "__version__",
+    "load_settings",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from where it lives."""
+    module = _HOME.get(name)
+    if module is None:
+        raise AttributeError(f"module 'afterwit' has no attribute {name!r}")
+    value = getattr(importlib.import_module(module), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

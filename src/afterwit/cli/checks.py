@@ -1,0 +1,202 @@
+"""What the doctor looks at, one function each."""
+
+import os
+import platform
+import shutil
+import sqlite3
+import sys
+import time
+import tomllib
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from afterwit.cli.connecting import database_file
+from afterwit.cli.session import Session
+from afterwit.cli.words import tell
+from afterwit.config import SETTINGS, Settings
+from afterwit.embedding import open_embedder
+from afterwit.errors import AfterwitError
+from afterwit.records import KeyFilter, Status
+from afterwit.storage import Store, open_store
+
+#: Free space below which the disk is worth a look, and below which writing soon fails, in bytes.
+LITTLE_SPACE, NO_SPACE = 500 * 2**20, 20 * 2**20
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the doctor's account."""
+
+    name: str
+    #: "ok", "warn" or "fail"
+    level: str
+    message: str
+    next_step: str = ""
+
+    def values(self) -> dict[str, str]:
+        """As JSON values."""
+        return {name: value for name, value in asdict(self).items() if value}
+
+    def text(self) -> str:
+        """For people: one line, and what to do in a second one."""
+        line = f"{self.level:<4}  {self.name}: {self.message}"
+        return line + ("\n    " + tell("next_step", next_step=self.next_step) if self.next_step else "")
+
+
+def examine(session: Session) -> list[Finding]:
+    """All findings; a check that cannot be made is a finding, too."""
+    findings = [_python(), _sqlite()]
+    try:
+        settings = session.settings
+    except AfterwitError as error:
+        return [*findings, _failed("settings", error)]
+    findings += _settings(session, settings)
+    findings += _directory(settings)
+    findings += _database(settings)
+    return findings
+
+
+def _failed(name: str, error: AfterwitError) -> Finding:
+    return Finding(name, "fail", error.message, error.next_step)
+
+
+def _python() -> Finding:
+    version = f"{platform.python_implementation()} {platform.python_version()} ({sys.executable})"
+    if sys.version_info < (3, 11):  # noqa: UP036 - the reader may have forced an install
+        return Finding("python", "fail", version, "Install Python 3.11 or newer.")
+    return Finding("python", "ok", version)
+
+
+def _sqlite() -> Finding:
+    version = sqlite3.sqlite_version
+    connection = sqlite3.connect(":memory:")
+    try:
+        connection.execute("CREATE VIRTUAL TABLE words USING fts5(text)")
+    except sqlite3.Error:
+        return Finding("sqlite", "fail", f"{version} without FTS5", "Install a Python whose SQLite has FTS5.")
+    finally:
+        connection.close()
+    return Finding("sqlite", "ok", f"{version} with FTS5")
+
+
+def _settings(session: Session, settings: Settings) -> Iterator[Finding]:
+    file = settings.data_dir / "config.toml"
+    in_file = tomllib.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    for setting in SETTINGS:
+        name = setting.name
+        if name in session.overrides:
+            origin = "option"
+        elif os.environ.get(f"AFTERWIT_{name.upper()}"):
+            origin = f"AFTERWIT_{name.upper()}"
+        else:
+            origin = str(file) if name in in_file else "default"
+        yield Finding(f"setting {name}", "ok", f"{getattr(settings, name)} ({origin})".lstrip())
+
+
+def _directory(settings: Settings) -> Iterator[Finding]:
+    place = settings.data_dir
+    if not place.is_dir():
+        problem = "is not a directory" if place.exists() else "is not there yet"
+        level = "fail" if place.exists() else "warn"
+        yield Finding("data directory", level, f"{place} {problem}", "Run `afterwit init`, or choose another one.")
+        return
+    if not os.access(place, os.W_OK | os.X_OK):
+        yield Finding("data directory", "fail", f"{place} cannot be written", f"Run `chmod u+rwx {place}`.")
+    elif os.name == "posix" and place.stat().st_mode & 0o077:
+        yield Finding("data directory", "warn", f"{place} is open to other users", f"Run `chmod 700 {place}`.")
+    else:
+        yield Finding("data directory", "ok", f"{place}, only you may look inside")
+    yield _space(place)
+
+
+def _space(place: Path) -> Finding:
+    free = shutil.disk_usage(place).free
+    message = f"{free / 2**30:.1f} GiB free in {place}"
+    if free < NO_SPACE:
+        return Finding("disk", "fail", message, "Free some space; writes will fail soon.")
+    if free < LITTLE_SPACE:
+        return Finding("disk", "warn", message, "Free some space.")
+    return Finding("disk", "ok", message)
+
+
+def _database(settings: Settings) -> Iterator[Finding]:
+    file = database_file(settings)
+    if file is not None and not file.exists():
+        yield Finding("database", "warn", f"{file} is not there yet", "Run `afterwit init`.")
+        yield from _embedder(settings, None)
+        return
+    try:
+        store = open_store(settings.store, lock_wait_s=settings.lock_wait_s)
+    except AfterwitError as error:
+        yield _failed("database", error)
+        yield from _embedder(settings, None)
+        return
+    try:
+        yield from _store(settings, store, file)
+        yield from _embedder(settings, store)
+    finally:
+        store.close()
+
+
+def _store(settings: Settings, store: Store, file: Path | None) -> Iterator[Finding]:
+    if file is not None:
+        size = file.stat().st_size / 2**20
+        yield Finding("database", "ok", f"{file}, {size:.1f} MiB, schema {_schema(file)}")
+        if os.name == "posix" and file.stat().st_mode & 0o077:
+            yield Finding("rights", "warn", f"{file} is open to other users", f"Run `chmod 600 {file}`.")
+        if not os.access(file, os.W_OK):
+            yield Finding("rights", "warn", f"{file} is read-only", f"Run `chmod u+w {file}` to write again.")
+    problems = store.check()
+    for problem in problems:
+        yield Finding("integrity", "fail", problem, "Export what can be read, then restore a backup or reindex.")
+    if not problems:
+        yield Finding("integrity", "ok", "no damage found")
+    active = store.count(settings.space, KeyFilter(without_standings=()))
+    total = store.count(settings.space, KeyFilter.everything())
+    yield Finding("memories", "ok", f"{active} current, {total} in all, in space {settings.space!r}")
+
+
+def _schema(file: Path) -> str:
+    connection = sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)
+    try:
+        return str(connection.execute("SELECT version_num FROM alembic_version").fetchone()[0])
+    except (sqlite3.Error, TypeError):
+        return "unknown"
+    finally:
+        connection.close()
+
+
+def _embedder(settings: Settings, store: Store | None) -> Iterator[Finding]:
+    started = time.perf_counter()
+    try:
+        embedder = open_embedder(settings)
+        if embedder is None:
+            yield Finding("embedder", "warn", "none: search is by words alone", 'Set embedder to "use" for meaning.')
+            return
+        try:
+            embedder.embed(["how long should my answer be"])
+            loaded_s = time.perf_counter() - started
+            yield Finding("embedder", "ok", f"{embedder.model}, {embedder.dimensions} dimensions, {loaded_s:.2f} s")
+            if store is not None:
+                yield from _vectors(settings, store, embedder.model)
+        finally:
+            embedder.close()
+    except AfterwitError as error:
+        yield _failed("embedder", error)
+
+
+def _vectors(settings: Settings, store: Store, model: str) -> Iterator[Finding]:
+    kept = tuple(status for status in Status if status is not Status.FORGOTTEN)
+    rows = store.count(settings.space, KeyFilter(statuses=kept, without_standings=()))
+    missing = len(store.without_vector(settings.space, model, limit=1000))
+    models = store.models(settings.space)
+    if missing:
+        some = "1000 or more" if missing == 1000 else str(missing)
+        yield Finding("vectors", "warn", f"{some} of {rows} memories have none", "Run `afterwit reindex`.")
+    else:
+        yield Finding("vectors", "ok", f"all {rows} memories have one")
+    for name, count in sorted(models.items()):
+        if name != model:
+            message = f"{count} of another model: {name}"
+            yield Finding("vectors", "warn", message, "Run `afterwit reindex --drop-old` if it is not used any more.")

@@ -1,0 +1,243 @@
+"""Commands that go through everything: export, import, reindex."""
+
+import errno
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, cast
+
+import click
+
+from afterwit.cli.options import decode, json_option
+from afterwit.cli.session import Session, pass_session
+from afterwit.cli.words import tell
+from afterwit.errors import InvalidInput, ProviderError, StorageError
+
+if TYPE_CHECKING:
+    from afterwit.service import Afterwit, ImportReport
+    from afterwit.storage import Store, Transaction
+
+
+# --- export --------------------------------------------------------------------------------------
+
+
+@click.command("export", short_help="Write everything as lines of JSON. 导出。")
+@click.argument("file", default="-", type=click.Path())
+@click.option("--force", is_flag=True, help="Replace FILE if it is there.")
+@json_option
+@pass_session
+def export(session: Session, file: str, force: bool) -> None:
+    """Write everything in the space as lines of JSON, to FILE or standard output.
+
+    把整个记忆空间导出为 JSONL；import 可原样读回。
+
+    FILE appears whole or not at all, and only its owner may read it. An existing one is kept
+    unless --force is given.
+
+    \b
+    Examples:
+      afterwit export memories.jsonl
+      afterwit --space 工作 export | gzip > backup.jsonl.gz
+    """
+    if file == "-":
+        if session.as_json:
+            raise InvalidInput("--json would mix with the export.", next_step="Give a FILE, or drop --json.")
+        with session.memory() as memory:
+            stream = sys.stdout.buffer
+            _write_lines(memory.export(), stream, lambda _: None)
+            stream.flush()
+        return
+    target = Path(file)
+    if target.exists() and not force:
+        raise InvalidInput(f"{file} is already there.", next_step="Choose another name, or add --force to replace it.")
+    with session.memory() as memory, _appearing(target, force=force) as stream:
+        with session.progress("export", memory.count(all_states=True)) as advance:
+            counts = _write_lines(memory.export(), stream, advance)
+    values = {"file": str(target.absolute()), "exported": counts}
+    session.answer(lambda: values, lambda: tell("exported", place=values["file"], counts=_told(counts)))
+
+
+def _write_lines(lines: Iterable[str], stream: IO[bytes], advance: Callable[[int], None]) -> dict[str, int]:
+    """Write the lines; returns how many there are of each record type."""
+    counts: dict[str, int] = {}
+    for line in lines:
+        stream.write(line.encode() + b"\n")
+        name = line.removeprefix('{"type":"').partition('"')[0]
+        counts[name] = counts.get(name, 0) + 1
+        if name == "memory":
+            advance(1)
+    counts.pop("afterwit", None)
+    return counts
+
+
+@contextmanager
+def _appearing(target: Path, *, force: bool) -> Generator[IO[bytes]]:
+    """A file that appears under its name, whole, when the block ends without an error.
+
+    Raises:
+        InvalidInput: it cannot be made there, or another was made there meanwhile.
+        StorageError: the disk is full.
+    """
+    with _mapped(target):
+        number, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+        try:
+            with os.fdopen(number, "wb") as stream:
+                yield stream
+                stream.flush()
+                os.fsync(stream.fileno())
+            if force:
+                Path(name).replace(target)
+            else:
+                # Unlike a rename, a link never replaces what someone else put there in the meantime.
+                os.link(name, target)
+        finally:
+            Path(name).unlink(missing_ok=True)
+
+
+@contextmanager
+def _mapped(path: Path) -> Generator[None]:
+    try:
+        yield
+    except FileExistsError:
+        raise InvalidInput(f"{path} is already there.", next_step="Choose another name, or add --force.") from None
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+            raise StorageError(f"Cannot write {path}: {error.strerror}.", next_step="Free some space.") from error
+        raise InvalidInput(
+            f"Cannot use {path}: {error.strerror}.", next_step="Check the path and your rights there."
+        ) from error
+
+
+# --- import --------------------------------------------------------------------------------------
+
+
+@click.command("import", short_help="Read what export wrote. 导入。")
+@click.argument("file", type=click.Path())
+@click.option("--dry-run", is_flag=True, help="Only say what would be imported.")
+@json_option
+@pass_session
+def import_(session: Session, file: str, dry_run: bool) -> None:
+    """Read what export wrote, from FILE or, for "-", standard input.
+
+    读入 export 导出的文件；已有的条目保持不变，出错则什么都不改。
+
+    What is already here stays as it is. All of it is imported or, after an error, nothing.
+
+    \b
+    Examples:
+      afterwit import memories.jsonl --dry-run
+      gunzip -c backup.jsonl.gz | afterwit --space 工作 import -
+    """
+    lines = decode(_read(file), file if file != "-" else "standard input").split("\n")
+    with session.memory() as memory:
+        report = _import(session, rehearsal(memory) if dry_run else memory, lines)
+        embedded = 0 if dry_run else _embed(session, memory, sum(report.added.values()))
+    added = {name: count for name, count in report.added.items() if count}
+    values = {"added": added, "already_here": report.already_here, "embedded": embedded, "dry_run": dry_run}
+    key = "would_import" if dry_run else "imported"
+    session.answer(lambda: values, lambda: tell(key, counts=_told(added), already_here=report.already_here))
+
+
+def _read(file: str) -> bytes:
+    if file == "-":
+        return sys.stdin.buffer.read()
+    try:
+        return Path(file).read_bytes()
+    except OSError as error:
+        raise InvalidInput(
+            f"Cannot read {file}: {error.strerror}.", next_step="Check the path and your rights."
+        ) from None
+
+
+def _import(session: Session, memory: "Afterwit", lines: list[str]) -> "ImportReport":
+    with session.progress("import", len(lines)) as advance:
+
+        def watched() -> Iterator[str]:
+            for line in lines:
+                yield line
+                advance(1)
+
+        return memory.import_lines(watched())
+
+
+class _Undo(Exception):
+    """Ends a rehearsed transaction."""
+
+
+class _RehearsalStore:
+    """A store whose transactions do everything and then undo it."""
+
+    def __init__(self, store: "Store") -> None:
+        self._store = store
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    @contextmanager
+    def transaction(self, space: str, **given: Any) -> "Generator[Transaction]":
+        """See `Store.transaction`; it never commits."""
+        with suppress(_Undo), self._store.transaction(space, **given) as transaction:
+            yield transaction
+            raise _Undo
+
+
+def rehearsal(memory: "Afterwit") -> "Afterwit":
+    """The same memory, in which every write is checked and carried out, and then undone."""
+    store = cast("Store", _RehearsalStore(memory.store))
+    return type(memory)(store, None, settings=memory.settings, writer=memory.writer)
+
+
+# --- reindex -------------------------------------------------------------------------------------
+
+
+@click.command("reindex", short_help="Make the indexes anew. 重建索引。")
+@click.option("--drop-old", is_flag=True, help="Also drop the vectors of embedding models that are no longer used.")
+@json_option
+@pass_session
+def reindex(session: Session, drop_old: bool) -> None:
+    """Index all words anew, and embed what has no vector of the current model.
+
+    重建词索引，并为缺少向量的记忆补上向量；更换嵌入模型后运行。
+
+    \b
+    Examples:
+      afterwit reindex
+      afterwit --space 工作 reindex --drop-old
+    """
+    with session.memory() as memory:
+        rows = memory.store.rebuild_words(memory.space)
+        model, before = current_model(session), memory.store.models(memory.space)
+        embedded = _embed(session, memory, max(0, rows - before.get(model, 0)))
+        old = [name for name in before if name != model] if drop_old and model else []
+        dropped = sum(memory.store.drop_vectors(memory.space, name) for name in old)
+        models = memory.store.models(memory.space)
+    values = {"words": rows, "embedded": embedded, "dropped": dropped, "models": models}
+    session.answer(lambda: values, lambda: tell("reindexed", rows=rows, embedded=embedded, dropped=dropped))
+
+
+def current_model(session: Session) -> str:
+    """Id of the embedding model in force; "" when there is none."""
+    from afterwit.embedding import open_embedder  # noqa: PLC0415 - brings numpy along
+
+    embedder = open_embedder(session.settings)
+    return embedder.model if embedder is not None else ""
+
+
+def _embed(session: Session, memory: "Afterwit", missing: int) -> int:
+    """Embed what has no vector; a failing embedder is only a note, for that can be done later."""
+    done = 0
+    try:
+        with session.progress("embed", missing) as advance:
+            for total in memory.embed_missing():
+                advance(total - done)
+                done = total
+    except ProviderError as error:
+        click.echo(tell("note", text=tell("embedded_later", reason=error)), err=True)
+    return done
+
+
+def _told(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in counts.items()) or "0"

@@ -1,0 +1,147 @@
+"""The group of all commands, and what becomes of their errors."""
+
+import logging
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import click
+
+from afterwit import __version__
+from afterwit.cli.connecting import initialize, mcp, serve
+from afterwit.cli.moving import export, import_, reindex
+from afterwit.cli.options import place_options
+from afterwit.cli.reading import history, list_, search, show, summarize
+from afterwit.cli.session import say_json
+from afterwit.cli.tending import doctor
+from afterwit.cli.words import tell
+from afterwit.cli.writing import forget, update, write
+from afterwit.errors import AfterwitError, InvalidInput
+from afterwit.serve.wire import answer_of, error_json
+
+#: Exit status after Ctrl-C: 128 + SIGINT, as shells expect.
+INTERRUPTED = 130
+
+COMMANDS: tuple[click.Command, ...] = (
+    initialize,
+    write,
+    search,
+    show,
+    list_,
+    history,
+    update,
+    forget,
+    summarize,
+    export,
+    import_,
+    serve,
+    mcp,
+    doctor,
+    reindex,
+)
+
+
+class Root(click.Group):
+    """Runs a command and turns whatever goes wrong into one clear answer and an exit status."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Commands in the order in which one meets them."""
+        return list(self.commands)
+
+    def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, *_: Any, **extra: Any) -> NoReturn:
+        """Run and exit."""
+        arguments = list(sys.argv[1:] if args is None else args)
+        _survive_any_terminal()
+        extra.pop("standalone_mode", None)
+        try:
+            result = super().main(arguments, prog_name or "afterwit", standalone_mode=False, **extra)
+            sys.stdout.flush()
+            status = result if isinstance(result, int) else 0
+        except BrokenPipeError:
+            # The reader left, as `head` does; the interpreter's own last flush must not complain either.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            status = 1
+        except (KeyboardInterrupt, click.Abort):
+            click.echo(tell("interrupted"), err=True)
+            status = INTERRUPTED
+        except Exception as error:  # noqa: BLE001 - people get a sentence, not a traceback
+            status = report(error, as_json="--json" in arguments)
+        sys.exit(status)
+
+
+def report(error: Exception, *, as_json: bool) -> int:
+    """Say what went wrong and what to do.
+
+    Returns:
+        The exit status for it.
+    """
+    known = _known(error)
+    if known is not error and not isinstance(error, click.ClickException) and _is_debugging():
+        traceback.print_exception(error)
+    if as_json:
+        say_json(error_json(known))
+    else:
+        click.echo(tell("error", message=known.message), err=True)
+        if known.next_step:
+            click.echo(tell("next_step", next_step=known.next_step), err=True)
+    return answer_of(known).exit
+
+
+def _known(error: Exception) -> AfterwitError:
+    match error:
+        case AfterwitError():
+            return error
+        case click.UsageError():
+            place = error.ctx.command_path if error.ctx else "afterwit"
+            return InvalidInput(error.format_message(), next_step=f"See `{place} --help`.")
+        case click.ClickException():
+            return InvalidInput(error.format_message())
+        case _:
+            return AfterwitError(
+                f"Internal error: {type(error).__name__}.",
+                next_step="Run again with AFTERWIT_LOG_LEVEL=DEBUG to see where, and report it.",
+            )
+
+
+def _is_debugging() -> bool:
+    return os.environ.get("AFTERWIT_LOG_LEVEL") == "DEBUG" or logging.getLogger().isEnabledFor(logging.DEBUG)
+
+
+def _survive_any_terminal() -> None:
+    """Characters that the terminal cannot show become "?" rather than an error."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="replace")
+
+
+@click.group(cls=Root, context_settings={"help_option_names": ["-h", "--help"]})
+@place_options(hidden=False)
+@click.version_option(__version__, prog_name="afterwit")
+def cli() -> None:
+    """Long-term memory for LLM agents: turns what has happened into what to do next time.
+
+    智能体的长期记忆：把发生过的事变成下次该怎么做。
+
+    \b
+    Start:
+      afterwit init
+      afterwit write "The user prefers concise answers."
+      afterwit search "how long should my answer be"
+      afterwit search "用户喜欢什么样的回答"
+
+    Exit status: 0 done (a refused write and an empty search are answers, too), 1 internal error
+    or a failed check, 2 wrong input, 3 not allowed, 4 no such memory, 5 conflict, 6 slow down,
+    7 embedder failed, 8 database failed, 9 wrong setting, 130 interrupted.
+    """
+
+
+for _command in COMMANDS:
+    cli.add_command(_command)
+
+
+def main() -> NoReturn:
+    """Entry point of the `afterwit` command."""
+    cli.main()

@@ -1,0 +1,102 @@
+"""One run of the command line: its settings, the memory it opens, and how it answers."""
+
+import json
+import logging
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from afterwit.clock import utc_now
+from afterwit.config import Settings, load_settings
+from afterwit.records import Trust
+
+if TYPE_CHECKING:
+    from afterwit.service import Afterwit, Writer
+
+
+@dataclass
+class Session:
+    """What all commands share."""
+
+    #: settings given as options, such as --data-dir
+    overrides: dict[str, str] = field(default_factory=dict[str, str])
+    #: answer in JSON
+    as_json: bool = False
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The settings in force.
+
+        Raises:
+            ConfigError: one is wrong.
+        """
+        settings = load_settings(overrides=self.overrides)
+        logging.basicConfig(level=settings.log_level, format="%(levelname)s: %(message)s", stream=sys.stderr)
+        return settings
+
+    @contextmanager
+    def memory(self) -> "Generator[Afterwit]":
+        """The memory, opened for the person at the keyboard.
+
+        Raises:
+            ConfigError: a setting is wrong.
+            StorageError: the store cannot be opened.
+        """
+        settings = self.settings
+        # The service brings SQLAlchemy and numpy along, which `--help` must not pay for.
+        from afterwit.service import Afterwit  # noqa: PLC0415
+
+        with Afterwit.open(settings=settings, writer=keyboard()) as memory:
+            yield memory
+
+    def answer(self, values: Callable[[], Any], prose: Callable[[], str]) -> None:
+        """Print a result: as one JSON document, or as text for people.
+
+        Args:
+            values: makes the JSON values.
+            prose: makes the text. Only one of the two is called.
+        """
+        if self.as_json:
+            say_json(values())
+        elif text := prose():
+            click.echo(text)
+
+    @contextmanager
+    def progress(self, label: str, length: int) -> Generator[Callable[[int], None]]:
+        """A progress bar on standard error, if a person sees it.
+
+        Args:
+            label: what is being done.
+            length: how many steps there are in all.
+
+        Yields:
+            Call it with the number of steps that were done since the last call.
+        """
+        hidden = self.as_json or not sys.stderr.isatty()
+        with click.progressbar(length=length, label=label, file=sys.stderr, hidden=hidden, show_pos=True) as bar:
+            yield bar.update
+
+    def may_ask(self) -> bool:
+        """Whether a question on the terminal would be answered by a person."""
+        return not self.as_json and sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def keyboard() -> "Writer":
+    """The writer that a person at the terminal is; what they repeat within a day counts once."""
+    from afterwit.service import Writer  # noqa: PLC0415
+
+    return Writer(name="user", trust=Trust.USER, session=f"cli:{utc_now():%Y-%m-%d}")
+
+
+def say_json(values: Any) -> None:
+    """Print one JSON document; terminals without UTF-8 get escapes, so that it stays parseable."""
+    encoding = (getattr(sys.stdout, "encoding", "") or "").lower().replace("-", "")
+    click.echo(json.dumps(values, ensure_ascii=encoding != "utf8", indent=2))
+
+
+pass_session = click.make_pass_decorator(Session, ensure=True)

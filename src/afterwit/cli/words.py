@@ -1,0 +1,73 @@
+"""What the command line itself says to people, in English and Chinese, and which of the two is spoken."""
+
+import os
+from collections.abc import Mapping
+
+#: key -> (English, Chinese); values in braces are filled in by `tell`
+SENTENCES: dict[str, tuple[str, str]] = {
+    "error": ("Error: {message}", "错误：{message}"),
+    "next_step": ("  Do: {next_step}", "  处理办法：{next_step}"),
+    "interrupted": ("Interrupted.", "已中断。"),
+    "related": ("related: {ids}", "相关：{ids}"),
+    "reasons": ("why: {reasons}", "原因：{reasons}"),
+    "line_refused": ("line {line}: {message}", "第 {line} 行：{message}"),
+    "lines_refused": (
+        "Error: {count} lines are malformed and were not written; mend them and write them alone.",
+        "错误：{count} 行格式有误，未写入；请改正后单独写入。",
+    ),
+    "lines_written": ("{lines} lines: {counts}", "共 {lines} 行：{counts}"),
+    "note": ("Note: {text}", "注意：{text}"),
+    "none_listed": ("No memory matches.", "没有符合条件的记忆。"),
+    "more_listed": (
+        "{shown} of {total} shown; --limit and --offset show others.",
+        "共 {total} 条，显示 {shown} 条；用 --limit 和 --offset 查看其余。",
+    ),
+    "omitted": ("{count} more were left out; --budget makes room.", "另有 {count} 条未列出；可用 --budget 放宽。"),
+    "source_words": ("Source words", "原文"),
+    "structured": ("Structured", "结构化内容"),
+    "versions": ("Versions", "版本"),
+    "links": ("Links", "关联"),
+    "uses": ("Uses", "使用"),
+    "events": ("History", "变更记录"),
+    "ask_erase": (
+        "Erase “{summary}” for good? This cannot be undone",
+        "彻底抹除“{summary}”？此操作无法撤销",
+    ),
+    "nothing_erased": ("Nothing was erased.", "没有抹除任何内容。"),
+    "ready": ("Memory is ready in {place}", "记忆库已就绪：{place}"),
+    "was_ready": ("Memory was already set up in {place}", "记忆库早已就绪：{place}"),
+    "connect": ("Connect an agent:", "接入智能体："),
+    "try": ("Try it:", "试一试："),
+    "exported": ("Exported to {place}: {counts}", "已导出到 {place}：{counts}"),
+    "imported": (
+        "Imported {counts}; {already_here} were already here.",
+        "已导入 {counts}；{already_here} 条原本就有。",
+    ),
+    "would_import": (
+        "Would import {counts}; {already_here} are already here. Nothing was changed.",
+        "将导入 {counts}；{already_here} 条原本就有。未做任何修改。",
+    ),
+    "embedded_later": (
+        "Meaning is not searched yet for what is new: {reason}",
+        "新内容暂时不能按语义搜索：{reason}",
+    ),
+    "reindexed": (
+        "Words of {rows} memories indexed anew, {embedded} embedded, {dropped} old vectors dropped.",
+        "已重建 {rows} 条记忆的词索引，新增 {embedded} 条向量，删除旧向量 {dropped} 条。",
+    ),
+    "healthy": ("Everything that was checked is fine.", "检查项全部正常。"),
+    "unhealthy": ("{failed} failed, {warned} to look at.", "{failed} 项失败，{warned} 项需留意。"),
+}
+
+
+def language(environ: Mapping[str, str] | None = None) -> str:
+    """The language in which people are spoken to: "zh" or "en", from LC_ALL, LC_MESSAGES, LANG."""
+    given = os.environ if environ is None else environ
+    locale = next((text for name in ("LC_ALL", "LC_MESSAGES", "LANG") if (text := given.get(name))), "")
+    return "zh" if locale.lower().startswith("zh") else "en"
+
+
+def tell(key: str, **values: object) -> str:
+    """The sentence `key` in the language of the terminal."""
+    english, chinese = SENTENCES[key]
+    return (chinese if language() == "zh" else english).format(**values)

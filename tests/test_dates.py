@@ -130,6 +130,12 @@ RANGES = [
     ("from 2019 to 2023", "2019-01-01", "2024-01-01"),
     ("since last Monday", "2025-03-10", "2025-03-13"),
     ("Monday?", "2025-03-10", "2025-03-11"),
+    ("the week before last", "2025-02-24", "2025-03-03"),
+    ("mid-2024", "2024-05-02", "2024-09-01"),
+    ("3月1日-3月5日", "2025-03-01", "2025-03-06"),
+    ("过去24小时", "2025-03-11T15:30", "2025-03-12T15:30"),
+    ("用户3月搬家", "2025-03-01", "2025-04-01"),
+    ("between Monday and Wednesday", "2025-03-10", "2025-03-13"),
 ]
 
 
@@ -236,6 +242,16 @@ EXPIRIES = [
     ("Do not deploy on Friday", ""),
     ("本周值班", "2025-03-17"),
     ("下周三面试", "2025-03-20"),
+    ("从3月10日到3月20日在北京出差", "2025-03-21"),
+    ("the token expires in 3 days", "2025-03-16"),
+    ("到下周三之前都没空", "2025-03-19"),
+    ("下周五之前不要合并代码", "2025-03-21"),
+    ("worked at Acme from 2019 to 2023", "2024-01-01"),
+    ("Works in Berlin from Monday to Friday", ""),
+    ("周一到周五上班", ""),
+    ("open from March to May every year", ""),
+    ("The weekly meeting is on Friday", ""),
+    ("项目本月底上线", ""),
 ]
 
 
@@ -262,6 +278,10 @@ STARTS = [
     ("from 2019 to 2023 lived in Hangzhou", "2019-01-01"),
     ("since Monday", "2025-03-10"),
     ("上周改用 pnpm", "2025-03-03"),
+    ("starting in April", "2025-04-01"),
+    ("the email from Friday", ""),
+    ("a quote from 2024", ""),
+    ("works from Monday to Friday", ""),
 ]
 
 

@@ -12,7 +12,7 @@ __all__ = ["TimeRange", "find_expiry", "find_start", "find_time_range"]
 _SINCE = re.compile(
     r"\b(?:since|from|starting(?: from)?|beginning|as of|(after))\s+(?:the )?$|(?:自从|自|从)$", re.IGNORECASE
 )
-_BEFORE = re.compile(r"\b(?:before|until|till|up to|prior to|by|earlier than)\s+(?:the )?$", re.IGNORECASE)
+_BEFORE = re.compile(r"\b(?:before|until|till|up to|prior to|earlier than)\s+(?:the )?$", re.IGNORECASE)
 _SINCE_ZH = re.compile(r"\s*(?:以来|至今|起|开始|(之后|以后|后(?![天年])))|\s*(?:onwards?|on)\b", re.IGNORECASE)
 _BEFORE_ZH = re.compile(r"\s*(?:之前|以前|前(?![端台后夕]))")
 _LEAD = re.compile(
@@ -42,17 +42,24 @@ _PASSING = re.compile(
     re.IGNORECASE,
 )
 _LASTING = re.compile(
-    r"\b(?:every|each|always|from|starting|since|start(?:s|ing)?|move|moving|join(?:ing)?)\b|每|开始|起(?![床飞])|搬|入职",
+    r"\b(?:from|since|start(?:s|ing)?|move|moving|join(?:ing)?|prefers?|likes?)\b|开始|起(?![床飞])|搬|入职|喜欢|习惯",
     re.IGNORECASE,
 )
+_REPEATED = re.compile(
+    r"\b(?:every|each|always|usually|normally|weekly|monthly|daily|annual(?:ly)?)\b|每|通常|一般|平时", re.IGNORECASE
+)
+#: "Monday to Friday" is a habit, not a stretch of time.
+_HABIT = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)|周|星期|礼拜", re.IGNORECASE)
+_HOLDS_BEFORE = re.compile(r"\s*(?:之前|以前|前)[，, ]*(?:都|不|别|没|禁止|暂停|勿)")
+_SENT_FROM = re.compile(r"\b(?:the|an?|this|that|my|our|your|his|her|their)\s+\w+\s+from\s+(?:the )?$", re.IGNORECASE)
 _CHANGED = re.compile(
     r"\b(?:moved|joined|started|switched|began|became|adopted|migrated|upgraded|relocated|got married|changed)\b|"
     r"搬到|搬去|搬家|搬进|加入|入职|开始|改用|换成|换到|切换|迁移到|升级到|成为|转到|结婚|启用|调到|住进",
     re.IGNORECASE,
 )
 _FROM = re.compile(
-    r"\b(?:(since)|from|starting(?: from| on)?|beginning(?: on)?|effective(?: from)?|as of|valid from)\s+(?:the )?$|"
-    r"(?:自从|自|从)$",
+    r"\b(?:(since)|from|starting(?: from| on| in)?|beginning(?: on| in)?|effective(?: from)?|as of|valid from)\s+"
+    r"(?:the )?$|(?:自从|自|从)$",
     re.IGNORECASE,
 )
 _FROM_RIGHT = re.compile(r"\s*(?:以来|至今|起|开始|onwards?\b|on\b)", re.IGNORECASE)
@@ -137,25 +144,33 @@ def find_expiry(text: str, *, now: datetime, timezone: str) -> datetime | None:
     leaning: Leaning = "past" if _PAST_TENSE.search(text) else "future"
     moment = local(now, zone)
     for phrase in find_phrases(text, now=now, zone=zone, leaning=leaning):
-        if _expires(text, phrase, moment):
-            return utc(phrase.span.end, zone)
+        if end := _end_of(text, phrase, moment):
+            return utc(end, zone)
     return None
 
 
-def _expires(text: str, phrase: Phrase, now: datetime) -> bool:
+def _end_of(text: str, phrase: Phrase, now: datetime) -> datetime | None:
     span = phrase.span
     before, after = text[: span.first], text[span.last :]
-    if _DEADLINE.search(before) or _BEFORE_ZH.match(after):
-        return False
+    if _DEADLINE.search(before):
+        return None
+    if _BEFORE_ZH.match(after):
+        return span.start if _HOLDS_BEFORE.match(after) and span.start > now else None
     if _UNTIL.search(before) or _UNTIL_RIGHT_ZH.match(after):
-        return True
-    if phrase.joined:
-        return True
+        return span.end
     if _UNTIL_LEFT_ZH.search(before):
-        return not _MUST_BE_DONE.search(after)
+        return None if _MUST_BE_DONE.search(after) else span.end
+    return span.end if not _REPEATED.search(text) and _passes(text, phrase, now) else None
+
+
+def _passes(text: str, phrase: Phrase, now: datetime) -> bool:
+    """Whether the text tells of something that is over when its time is."""
+    span = phrase.span
+    if phrase.joined:
+        return not _HABIT.match(text, span.first)
     if span.end <= now:
         return False
-    if _WITHIN.match(after):
+    if _WITHIN.match(text, span.last):
         return not _MUST_BE_DONE.search(text)
     return span.unit in ("hour", "day", "week", "month") and bool(_PASSING.search(text)) and not _LASTING.search(text)
 
@@ -184,7 +199,9 @@ def find_start(text: str, *, now: datetime, timezone: str) -> datetime | None:
         span = looking_back.span
         before, after = text[: span.first], text[span.last :]
         since, right = _FROM.search(before), _FROM_RIGHT.match(after)
-        if since or right or looking_back.joined:
+        if looking_back.joined and _HABIT.match(text, span.first):
+            continue
+        if (since and not _SENT_FROM.search(before)) or right or looking_back.joined:
             backwards = (since and since.group(1)) or (right and right.group().strip() in ("以来", "至今"))
             return utc((span if backwards else closest.span).start, zone)
         if changed and not (_UNTIL.search(before) or _BEFORE.search(before) or _BEFORE_ZH.match(after)):

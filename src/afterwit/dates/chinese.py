@@ -171,7 +171,8 @@ def _part_of_year(found: re.Match[str], today: Today) -> Span:
 def _bare_month(found: re.Match[str], today: Today) -> Span | None:
     before = found.string[: found.start()]
     day_word = found["day"]
-    if not day_word and (_NAMED.search(before) or not _MONTH_AFTER.search(before)):
+    spelled = not found["month"].isdigit()
+    if not day_word and spelled and (_NAMED.search(before) or not _MONTH_AFTER.search(before)):
         return None
     span = spans.without_year(today, number(found["month"]), number(day_word) if day_word else None)
     return _slice(span, found["slice"])
@@ -202,6 +203,12 @@ def _ahead(found: re.Match[str], today: Today) -> Span:
     return spans.ahead(today, 3 if found.group(1) == "几" else number(found.group(1)), _UNITS[found.group(2)])
 
 
+def _later(found: re.Match[str], today: Today) -> Span | None:
+    if today.leaning != "future":
+        return None
+    return spans.ahead(today, number(found.group(1)), _UNITS[found.group(2)])
+
+
 def _these_days(_: re.Match[str], today: Today) -> Span:
     return spans.rolling(today, 7, "day")
 
@@ -227,7 +234,7 @@ RULES: tuple[tuple[re.Pattern[str], Build], ...] = tuple(
         ),
         (
             rf"(?<![每一二两三四五六七八九十几\d上下这本个])(?:周|星期|礼拜)([一二三四五六日天末])"
-            rf"(?![次般定起直常志历程期记至到到]|个)(?:的?({_PART}))?",
+            rf"(?![次般定起直常志历程期记]|个)(?:的?({_PART}))?",
             _bare_weekday,
         ),
         (
@@ -242,13 +249,14 @@ RULES: tuple[tuple[re.Pattern[str], Build], ...] = tuple(
         ),
         (r"(?<![年半])(?P<part>上半年|下半年|年初|年底|年末)(?P<month>)(?P<quarter>)", _part_of_year),
         (
-            rf"(?<![\d.第个十一二三四五六七八九\-/])(?P<month>1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九])月"
+            rf"(?<![\d.第个十一二三四五六七八九/])(?<!\d-)(?P<month>1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九])月"
             rf"(?![球亮光饼薪经子])份?(?:(?P<day>{_NUM})[日号]|(?P<slice>[初中底末]|[上中下]旬))?"
             rf"(?!喜欢|说|同学|老师)",
             _bare_month,
         ),
         (r"(?<![度年])第([一二三四1-4])季度", _bare_quarter),
         (rf"(?<!第)({_NUM}|几)({_UNIT})(?:之|以)?前(?![端台后夕提景进往任列])", _ago),
+        (rf"(?<!第)({_NUM})({_UNIT})(?:之|以)?后(?![端台])", _later),
         (r"半年(?:之|以)?前", _half_year_ago),
         (rf"(?:最近|过去|(?<![附靠接临将])近|这)的?({_NUM}|几)({_UNIT})(?!前)(?:内|里|来|以来)?", _rolling),
         (rf"(?:未来|接下来|今后)的?({_NUM}|几)({_UNIT})(?:内|里)?", _ahead),

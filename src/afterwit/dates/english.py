@@ -88,6 +88,18 @@ def _calendar(found: re.Match[str], today: Today) -> Span | None:
             return spans.year(today.now.year + offset)
 
 
+def _before_last(found: re.Match[str], today: Today) -> Span:
+    return spans.ago(today, 2, _unit(found.group(1)))
+
+
+def _ahead(found: re.Match[str], today: Today) -> Span | None:
+    """The day "in 3 days" falls on; in a question it is more often a length than a date."""
+    words = found.group(1).lower()
+    if today.leaning != "future" or (words not in _NUMBERS and not words.isdigit()):
+        return None
+    return spans.ahead(today, _number(words), _unit(found.group(2)))
+
+
 def _weekday(found: re.Match[str], today: Today) -> Span | None:
     word, number = (found.group(1) or "").lower(), _DAYS.index(found.group(2)[:3].lower())
     before, after = found.string[: found.start()], found.string[found.end() :]
@@ -141,9 +153,9 @@ def _spelled(found: re.Match[str], today: Today) -> Span | None:
     """March 5, 5th of March 2025, March 2025; the reading of the words is dateparser's."""
     phrase, name = found.group(), found.group("month")
     dated = re.search(r"\d{4}\b", phrase)
-    if _is_everyday_word(name) and not (
-        _BEFORE.search(found.string[: found.start()]) or _BEFORE_DAY.search(found.string[: found.start()])
-    ):
+    before = found.string[: found.start()]
+    ordinal = re.search(r"\d(?:st|nd|rd|th)\b", phrase, re.IGNORECASE)
+    if _is_everyday_word(name) and not (ordinal or _BEFORE.search(before) or _BEFORE_DAY.search(before)):
         return None
     moment, period = _parse(re.sub(r"\bof\b|\bthe\b", " ", phrase.lower()), today.now)
     if moment is None or moment.year not in YEARS:
@@ -229,6 +241,8 @@ RULES: tuple[tuple[re.Pattern[str], Build], ...] = tuple(
             r"\b(?:the )?(this|current|last|previous|past|next|coming) (weekend|week|month|quarter|year)\b(?!-)",
             _calendar,
         ),
+        (r"\b(?:the )?(week|month|quarter|year) before last\b", _before_last),
+        (rf"\bin ({_COUNT}) {_UNIT}\b(?! of)", _ahead),
         (rf"\b(?:(last|past|previous|this|next|coming) )?({_WEEKDAY})\b(?![\-.]\w)", _weekday),
         (rf"\b({_COUNT}) {_UNIT} ago\b", _ago),
         (rf"\b(?:the )?(last|past|previous|next) ({_COUNT}) {_UNIT}\b", _rolling),
@@ -242,8 +256,8 @@ RULES: tuple[tuple[re.Pattern[str], Build], ...] = tuple(
         (r"(?<![\w./:\-])(\d{4})([\-/])(\d{1,2})\2(\d{1,2})(?:[T ]\d\d:\d\d\S*)?(?![\w/\-]|\.\w)", _iso),
         (r"(?<![\w./:\-])(\d{4})[\-/](\d{2})(?![\w/\-]|\.\w)", _iso_month),
         (
-            r"(?<![\w./:\-])(\d{4})(?![\w/:\-]|\.\w| ?%| (?:bits?|bytes?|files?|px|mb|gb|kb|items?|rows?|tokens?|"
-            r"users?|people|times|lines?|words?|records?|requests?|tests?|ms|seconds|minutes|hours|days)\b)",
+            r"(?<![\w./:])(?<!(?<!mid)-)(\d{4})(?![\w/:\-]|\.\w| ?%| (?:bits?|bytes?|files?|px|mb|gb|kb|items?|"
+            r"rows?|tokens?|users?|people|times|lines?|words?|records?|requests?|tests?|ms|seconds|minutes|hours|days)\b)",
             _bare_year,
         ),
         (

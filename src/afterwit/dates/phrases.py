@@ -20,12 +20,12 @@ _PLAIN = str.maketrans(
 )
 #: Without one of these there is no time phrase; this keeps the usual text cheap.
 _HINT_EN = re.compile(
-    r"\d{4}|\b(?:to(?:day|morrow|night)|yester|week|month|year|quarter|ago|mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|"
+    r"\d{4}|\b(?:to(?:day|morrow|night)|yester|week|month|year|quarter|ago|days?\b|hours?\b|minutes?\b|mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|"
     r"may|jun|jul|aug|sep|oct|nov|dec|q[1-4]|day before|last|this|past|previous|next|coming)",
     re.IGNORECASE,
 )
 _HINT_ZH = re.compile(
-    r"[今昨明前后][天日年晚早]|[周月年日号]|星期|礼拜|季度|[天时钟](?:之|以)?前|[最近过这未接今].{0,5}天"
+    r"[今昨明前后][天日年晚早]|[周月年日号]|星期|礼拜|季度|小时|分钟|天(?:之|以)?[前后]|[最近过这未接今].{0,5}天"
 )
 _TO = re.compile(r"\s*(?:to|until|till|through|thru|and|-|–|—|~|到|至)\s*", re.IGNORECASE)
 _DAY_AFTER = re.compile(r"\s*(?:到|至|-|–|—|~)\s*(?P<day>\d{1,2}|[一二三四五六七八九十]{1,3})[日号]")
@@ -92,7 +92,7 @@ def _join(apart: list[Span], text: str, today: Today) -> list[Phrase]:
         place += 1
         day_after = _DAY_AFTER.match(text, left.last) if left.unit == "day" else None
         if right and _TO.fullmatch(text[left.last : right.first]) and _may_join(text, left, right):
-            if joined := _between(left, right, today):
+            if joined := _between(left, _following(left, right, text), today):
                 phrases.append(Phrase(joined, joined=True))
                 place += 1
                 continue
@@ -121,7 +121,28 @@ def _between(left: Span, right: Span, today: Today) -> Span | None:
             right = replace(spans.date_of(of_year, *right.yearless), first=right.first, last=right.last)
     except ValueError:
         return None
-    return replace(left, end=right.end, last=right.last) if right.end > left.start else None
+    span = replace(left, end=right.end, last=right.last)
+    if span.yearless and today.leaning == "future":
+        span = _begun(span, today)
+    return span if span.end > span.start else None
+
+
+def _begun(span: Span, today: Today) -> Span:
+    """The range one year earlier when that has begun and is not over."""
+    try:
+        start = span.start.replace(year=span.start.year - 1)
+        end = span.end.replace(year=span.end.year - 1)
+    except ValueError:
+        return span
+    return replace(span, start=start, end=end) if end > today.now else span
+
+
+def _following(left: Span, right: Span, text: str) -> Span:
+    """In "Monday to Friday" the Friday after that Monday."""
+    week = timedelta(days=7)
+    named = not text[right.first].isdigit() and left.unit == right.unit == "day"
+    behind = named and right.end <= left.start < right.end + week
+    return replace(right, start=right.start + week, end=right.end + week) if behind and not right.yearless else right
 
 
 def _same_month(left: Span, day_after: re.Match[str]) -> Span | None:

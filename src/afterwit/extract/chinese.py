@@ -34,7 +34,7 @@ _CITY = (
 )
 _PLACE = rf"(?P<value>(?:{_CITY})[\u4e00-\u9fff]{{0,8}}?|[\u4e00-\u9fff]{{1,8}}?(?:市|省|区|县|镇|村|州|路|街|小区|花园|家园|大厦|公寓)|[A-Z][\w ]+?)"
 _ORG = (
-    r"(?P<value>[\u4e00-\u9fffA-Za-z0-9·]{0,14}?(?:公司|银行|集团|医院|学校|大学|中学|小学|学院|研究院|研究所|事务所|科技|律所|设计院|局|工作室|幼儿园|法院|报社|"
+    r"(?P<value>[\u4e00-\u9fffA-Za-z0-9·]{1,14}?(?:公司|银行|集团|医院|学校|大学|中学|小学|学院|研究院|研究所|事务所|科技|律所|设计院|局|工作室|幼儿园|法院|报社|"
     r"出版社|护理院|工厂)|字节跳动|字节|阿里巴巴|阿里|腾讯|百度|华为|美团|京东|小米|拼多多|网易|滴滴|快手|哔哩哔哩|蚂蚁金服|蚂蚁|谷歌|微软|苹果|亚马逊|特斯拉|比亚迪|"
     r"大疆|联想|中兴|携程|[A-Z][\w.&-]*(?: [A-Z][\w.&-]*)*)"
 )
@@ -48,8 +48,12 @@ _PLEASE = r"(?:请|麻烦|以后|今后|从现在开始|之后|下次|都|要|�
 _DEICTIC = r"(?!.*(?:这个文件|这一?行|那个文件|那一?行|这次|这里|刚才))"
 
 
+#: White space between Chinese and other letters, which writers use or leave out.
+_GAP = re.compile(r"(?<=[\u3001-\u9fff\uff00-\uffef])\s+|\s+(?=[\u3001-\u9fff\uff00-\uffef])")
+
+
 def _rule(kind: Kind, pattern: str, topic: str = "", **more: object) -> Rule:
-    return Rule(kind, re.compile(pattern), topic, **more)  # type: ignore[arg-type]
+    return Rule(kind, re.compile(pattern, re.ASCII), topic, **more)  # type: ignore[arg-type]
 
 
 _BECAUSE = r"(?:.*?[，,；;\s]?(?:因为|由于|原因是|理由是|主要是|考虑到|毕竟)(?P<rationale>.+?)[。！]?$)?"
@@ -160,7 +164,7 @@ _FACTS = (
     _rule(Kind.FACT, rf"{_WHO}{_ADV}住的那?个?(?:小区|地方|城市)[，,]?(?:叫做?|是|在){_VALUE}", "residence"),
     _rule(
         Kind.FACT,
-        rf"{_WHO}{_ADV}(?:在|就职于|供职于|任职于|就读于){_ORG}(?:工作|上班|任职|实习|当|做|就职|担任|读书|上学|教书)?(?:了|呢|的)?{_END}",
+        rf"{_WHO}{_ADV}(?:在{_ORG}(?:工作|上班|任职|实习|就职|担任|读书|上学|教书)|(?:就职于|供职于|任职于|就读于)(?P<word_>[^。，,；;！\n]+?))(?:了|呢|的)?{_END}",
         "employer",
     ),
     _rule(Kind.FACT, rf"{_WHO}{_ADV}在[^。，,；;！\n]{{1,14}}?(?:工作|上班|实习|任职)(?:了|呢|的)?{_END}"),
@@ -451,5 +455,6 @@ RULES: tuple[Rule, ...] = (
 
 def read(sentence: str, *, corrects: bool = False) -> Found | None:
     """What a sentence (lead words already taken off) says, or None when no form is sure."""
-    found = first_match(RULES, sentence)
-    return found or (first_match(AFTER_CORRECTION, sentence) if corrects else None)
+    close = _GAP.sub("", sentence)
+    found = first_match(RULES, close)
+    return found or (first_match(AFTER_CORRECTION, close) if corrects else None)

@@ -41,7 +41,7 @@ _HEARSAY = re.compile(
     r"recommends|goes|argues|keeps (?:saying|telling))\b"
     r"|(?:.*\b)?(?:according to|rumou?r has it|they say|it is said|reportedly|some people|most people|many people|quote|quoting|in the (?:book|movie|song|story|novel))\b"
     r"|.*(?:他|她|他们|她们|它|同事|朋友|老板|领导|别人|有人|有些人|很多人|大家|网上|文章|书上|书里|电影里?|小说里?|歌词|博客|教程|文档里?|新闻|老师|医生|邻居|"
-    r"妈妈?|爸爸?|老婆|老公|妻子|丈夫|弟弟|妹妹|哥哥|姐姐|客户|专家|经理|[小老][\u4e00-\u9fff])(?:总|常|经常|一直|刚才|昨天|今天|之前|曾经?|都|们|又|还)*(?:说|告诉|觉得|认为|建议|问|写道?|提到|提过|表示|声称|劝|讲|推荐|写着|介绍)",
+    r"妈妈?|爸爸?|老婆|老公|妻子|丈夫|弟弟|妹妹|哥哥|姐姐|客户|专家|经理|[小老][\u4e00-\u9fff])(?:里|中|上|总|常|经常|一直|刚才|昨天|今天|之前|曾经?|都|们|又|还)*(?:说|告诉|觉得|认为|建议|问|写道?|提到|提过|表示|声称|劝|讲|推荐|写着|介绍)",
     re.IGNORECASE,
 )
 _USER_SAID = re.compile(

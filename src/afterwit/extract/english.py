@@ -8,7 +8,7 @@ from afterwit.records import Kind
 _NOT_A_NAME = (
     r"(?!(?:It|This|That|These|Those|There|They|He|She|You|We|What|Which|Who|Whoever|The|A|An|If|When|While|Everyone|"
     r"Everybody|People|Nobody|Someone|Somebody|Anyone|Nothing|Please|No|Yes|So|But|And|Then|Now|Always|Never|"
-    r"Do|Don|Use|Let|Make|My|Our|Your|His|Her|Their|Not|In|On|At|For|From|With|After|Before|Next|Once)\b)"
+    r"Do|Don|Use|Let|Make|My|Our|Your|His|Her|Their|Not|Looks?|Seems?|Sounds?|Feels?|Some|Most|Many|All|Each|Any|Both|One|In|On|At|For|From|With|After|Before|Next|Once)\b)"
 )
 _NAME = rf"{_NOT_A_NAME}[A-Z][a-z]+(?: (?:[A-Z]\.|[A-Z][a-z]+))?"
 _KIN = (
@@ -31,11 +31,15 @@ _ADV = (
     r"only|exclusively) )*"
 )
 _BE = r"(?i:am|is|are|'m|'s|'re|was|were)"
+#: A character inside a clause: the dot of 3.12 and the comma of 12,000 do not end it.
+_C = r"(?:[^.,;!?()\n]|\.(?=\w)|,(?=\d))"
+_STOP = r"(?=[;!?()\n]|\.(?!\w)|,(?!\d)|$)"
 #: A value: up to where the clause goes on.
 _VALUE = (
-    r"(?P<value>[^.,;!?()\n]+?(?:\.\w[^.,;!?()\n]*?)*?)"
+    rf"(?P<value>{_C}+?)"
     r"(?=(?i: (?:because|since|when|while|whenever|but|so|as|if|and (?:i|we|my|not|no)|instead|over|rather than|to avoid|"
-    r"right now|at the moment|these days|now|anymore|any more|every|in (?:case|the)|please|until|which|who|where)\b)|[.,;!?()\n]|$)"
+    r"right now|at the moment|these days|now|anymore|any more|every|in (?:case|the)|please|until|which|who|where|last|next|this (?:week|month|year)|yesterday|"
+    r"today|tomorrow|\w+ (?:days?|weeks?|months?|years?) ago|for (?:a|the|all|our|my)|from)\b)|[;!?()\n]|\.(?!\w)|,(?!\d)|$)"
 )
 _PLACE = r"(?P<value>[A-Z][\w'-]+(?:,? (?:[A-Z][\w'-]+|de|of|la))*)"
 _CAP = r"(?P<value>[A-Z0-9][\w.&+#'-]*(?: (?:[A-Z0-9][\w.&+#'-]*|of|and|&))*)"
@@ -107,9 +111,9 @@ _PREFERENCES = (
     ),
     _rule(
         Kind.PREFERENCE,
-        rf"{_WHO} {_ADV}(?i:prefers?|favou?rs?|would rather(?: use| have)?|'d rather(?: use| have)?|would prefer|'d prefer) "
+        rf"{_WHO} ?{_ADV}(?i:prefers?|favou?rs?|would rather(?: use| have)?|'d rather(?: use| have)?|would prefer|'d prefer) "
         rf"(?!(?i:it|this|that|them|not to answer)\b)(?i:to use |using |to )?{_VALUE}"
-        rf"(?: (?i:over|to|instead of|rather than|than) (?P<rejected>[^.,;!?\n]+?))?(?=[.,;!?\n]|$| (?i:for|when|because)\b)",
+        rf"(?: (?i:over|to|instead of|rather than|than) (?P<rejected>{_C}+?))?(?:{_STOP}|(?= (?i:for|when|because)\b))",
     ),
     _rule(
         Kind.PREFERENCE,
@@ -220,7 +224,7 @@ _FACTS = (
         "age",
     ),
     _rule(Kind.FACT, rf"{_WHO} ?{_ADV}(?i:just )?(?i:turned) (?P<value>\d{{1,2}})\b", "age"),
-    _rule(Kind.FACT, rf"{_WHO} (?i:was|were) born on (?P<value>[^.;!?\n]+?)(?=[.;!?\n]|$)", "birthday"),
+    _rule(Kind.FACT, rf"{_WHO} (?i:was|were) born on (?P<value>{_C}+?){_STOP}", "birthday"),
     _rule(
         Kind.FACT,
         rf"{_WHO} ?{_ADV}(?i:was born in|were born in|grew up in|{_BE} originally from|comes? from|{_BE} from) {_PLACE}",
@@ -306,7 +310,7 @@ _FACTS = (
         Kind.FACT,
         rf"{_PROJECT} ?{_ADV}(?i:{_BE} )?(?i:{_ADV}uses?|using|runs? on|running on|deploys? (?:to|on|with)|deployed (?:to|on|with)|"
         rf"develops? (?:in|on|with)|writes? (?:code )?in|codes? in|written in|built (?:with|on|in)|hosted (?:on|at|in)|targets?|"
-        rf"relies on|depends on|requires|on|works? with|listens on) (?i:port |version )?{_VALUE}",
+        rf"relies on|depends on|requires|works? with|listens on) (?i:port |version )?{_VALUE}",
         named=True,
     ),
     _rule(
@@ -314,26 +318,26 @@ _FACTS = (
         r"(?i:the|our) (?:[\w/.-]+ ){0,4}?(?P<word>(?i:server|service|api|endpoint|database|backend|frontend|app|site|repo|repository|"
         r"staging|production|environment|port|url|limit|timeout|quota|config|configuration|bucket|queue|cluster|docs|documentation|"
         r"branch|domain|hostname|registry|dashboard|key|rate limit|pool size|login button)) (?i:is|are|lives|runs|listens|returns|"
-        r"accepts|is located|sits) (?i:at |on |in |called |named |set to |limited to )*(?:a |an )?(?P<value>(?=[^.;!?\n]*[\d/:`_]|[A-Z])[^;!?\n]+?)"
+        r"accepts|is located|sits) (?i:at |on |in |called |named |set to |limited to )*(?:a |an )?(?P<value>(?=[^;!?\n]*[\d/:`_]|[A-Z]|\S+\.\w)[^;!?\n]+?)"
         r"(?=[.;!?]?\s*$|[;!?\n])",
     ),
 )
 _CONSTRAINTS = (
     _rule(
         Kind.CONSTRAINT,
-        r"(?i:(?:please |let's |you should |we should |just )*(?:use|switch to|go with|try|install|import|call|run) )(?P<chosen>[^.,;!?\n]+?),? "
-        r"(?i:instead of|rather than|not|and not|in place of|over) (?P<rejected>[^.,;!?\n]+)",
+        rf"(?i:(?:please |let's |you should |we should |just )*(?:use|switch to|go with|try|install|import|call|run) )(?P<chosen>{_C}+?),? "
+        rf"(?i:instead of|rather than|not|and not|in place of|over) (?P<rejected>{_C}+)",
         is_change=True,
     ),
     _rule(
         Kind.CONSTRAINT,
-        r"(?i:(?:please )?(?:don't|do not|dont|stop|avoid|never) (?:use|using|install|import|call|run|installing)) (?P<rejected>[^.,;!?\n]+?)[,;.] "
-        r"?(?i:please )?(?i:use|install|import|call|run|go with|prefer) (?P<chosen>[^.,;!?\n]+?)(?i: instead)?(?=[.,;!?\n]|$)",
+        rf"(?i:(?:please )?(?:don't|do not|dont|stop|avoid|never) (?:use|using|install|import|call|run|installing)) (?P<rejected>{_C}+?)[,;.] "
+        rf"?(?i:please )?(?i:use|install|import|call|run|go with|prefer) (?P<chosen>{_C}+?)(?i: instead)?{_STOP}",
         is_change=True,
     ),
     _rule(
         Kind.CONSTRAINT,
-        r"(?i:instead of (?:using )?)(?P<rejected>[^.,;!?\n]+?), (?i:please )?(?i:use|run|call) (?P<chosen>[^.,;!?\n]+)",
+        rf"(?i:instead of (?:using )?)(?P<rejected>{_C}+?), (?i:please )?(?i:use|run|call) (?P<chosen>{_C}+)",
         is_change=True,
     ),
     _rule(
@@ -366,26 +370,26 @@ _DECISIONS = (
     _rule(
         Kind.DECISION,
         rf"(?i:(?P<who>we|i|the user|user|the team|our team|they|project \w+|{_NAME})(?:'ve| have| has)? (?:finally |all |also |already |just )*)"
-        rf"(?i:chose|chosen|picked|selected|opted for|settled on|decided on|decided for) (?i:to use )?(?P<chosen>[^.,;!?\n]+?)"
-        rf"(?: (?i:over|instead of|rather than|and not|not) (?P<rejected>[^.,;!?\n]+?))?(?i: for (?:the |our )?[\w ]+?)?"
-        rf"(?:,? (?i:because|since|as|so that|due to|because of|for its|given) (?P<rationale>.+)|(?=[.,;!?\n]|$))",
+        rf"(?i:chose|chosen|picked|selected|opted for|settled on|decided on|decided for) (?i:to use )?(?P<chosen>{_C}+?)"
+        rf"(?: (?i:over|instead of|rather than|and not|not) (?P<rejected>{_C}+?))?(?i: for (?:the |our )?[\w ]+?)?"
+        rf"(?:,? (?i:because|since|as|so that|due to|because of|for its|given) (?P<rationale>.+)|{_STOP})",
     ),
     _rule(
         Kind.DECISION,
         rf"(?i:(?P<who>we|i|the user|user|the team|our team|let's|let us)(?:'ve|'re|'ll| have| has| are| will)? (?:finally |all |also |already |just )*)"
-        rf"(?i:go(?:ing|ne)? with|went with|stick(?:ing)? (?:with|to)|sticking with) (?!(?i:it|that|this|him|her|them|my|you)\b)(?P<chosen>[A-Z0-9][^.,;!?\n]*?|[\w-]+)"
-        rf"(?: (?i:over|instead of|rather than|and not|not) (?P<rejected>[^.,;!?\n]+?))?(?i: for (?:the |our )?[\w ]+?)?"
-        rf"(?:,? (?i:because|since|as|so that|due to|because of|for its|given) (?P<rationale>.+)|(?=[.,;!?\n]|$))",
+        rf"(?i:go(?:ing|ne)? with|went with|stick(?:ing)? (?:with|to)|sticking with) (?!(?i:it|that|this|him|her|them|my|you)\b)(?P<chosen>[A-Z0-9]{_C}*?|[\w-]+)"
+        rf"(?: (?i:over|instead of|rather than|and not|not) (?P<rejected>{_C}+?))?(?i: for (?:the |our )?[\w ]+?)?"
+        rf"(?:,? (?i:because|since|as|so that|due to|because of|for its|given) (?P<rationale>.+)|{_STOP})",
     ),
     _rule(
         Kind.DECISION,
         rf"(?i:(?P<who>we|i|the user|user|the team|our team|{_NAME})(?:'ve| have| has)? (?:finally |all |also |already |just )*)"
-        rf"(?i:decided|agreed|chose|resolved|opted) (?i:not )?(?i:to|that|on|against) (?P<chosen>[^.;!?\n]+?)"
-        rf"(?:,? (?i:because|since|as|so that|due to|because of|given) (?P<rationale>.+)|(?=[.;!?\n]|$))",
+        rf"(?i:decided|agreed|chose|resolved|opted) (?i:not )?(?i:to|that|on|against) (?P<chosen>{_C}+?)"
+        rf"(?:,? (?i:because|since|as|so that|due to|because of|given) (?P<rationale>.+)|{_STOP})",
     ),
     _rule(
         Kind.DECISION,
-        rf"(?P<chosen>[A-Z][\w.+# -]*?) (?i:was|were|has been) (?i:chosen|picked|selected)(?: (?i:over|instead of|rather than) (?P<rejected>[^.,;!?\n]+?))?{_WHY}",
+        rf"(?P<chosen>[A-Z][\w.+# -]*?) (?i:was|were|has been) (?i:chosen|picked|selected)(?: (?i:over|instead of|rather than) (?P<rejected>{_C}+?))?{_WHY}",
     ),
     _rule(
         Kind.DECISION,

@@ -31,17 +31,6 @@ def space_number(connection: Connection, space: str) -> int | None:
     return connection.execute(select(tables.space.c.id).where(tables.space.c.name == space)).scalar()
 
 
-def rows_by_id(connection: Connection, space_id: int, ids: Sequence[str]) -> dict[str, int]:
-    """id -> row of the memories that exist."""
-    found: dict[str, int] = {}
-    for batch in batches(list(dict.fromkeys(ids))):
-        query = select(tables.memory.c.id, tables.memory.c.row).where(
-            tables.memory.c.space_id == space_id, tables.memory.c.id.in_(batch)
-        )
-        found.update(connection.execute(query).tuples())
-    return found
-
-
 def checked_limit(limit: int) -> int:
     """The limit, if it is not negative.
 
@@ -139,7 +128,7 @@ class SqlReader(ABC):
                     .where(tables.space.c.name == space, tables.model.c.name == model)
                     .where(tables.memory.c.id.in_(batch))
                 )
-                for item, data in connection.execute(query).tuples():
+                for item, data in connection.execute(query):
                     found[item] = np.frombuffer(data, dtype="<f2").astype(np.float32)
         return found
 

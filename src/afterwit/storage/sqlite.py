@@ -329,7 +329,7 @@ class SqliteStore(_Searching):
             .group_by(tables.model.c.name)
         )
         with self._reading() as connection:
-            return dict(connection.execute(query).tuples().all())
+            return {name: count for name, count in connection.execute(query)}
 
     def without_vector(self, space: str, model: str, *, limit: int) -> list[Memory]:
         """See `Store.without_vector`."""

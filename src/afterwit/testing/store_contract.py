@@ -1,0 +1,444 @@
+"""The store contract as tests. Subclass it and give a fixture `store` that yields an empty one.
+
+class TestMyStore(StoreContract):
+    @pytest.fixture
+    def store(self): ...
+"""
+# ruff: noqa: S101  a test asserts
+
+import threading
+from dataclasses import replace
+from datetime import timedelta
+
+from afterwit.errors import Conflict, InvalidInput, NotFound, StorageError
+from afterwit.records import (
+    Add,
+    Basis,
+    Change,
+    CloseTask,
+    Connect,
+    Erase,
+    KeyFilter,
+    Link,
+    LinkType,
+    LogStep,
+    OpenTask,
+    RecordUse,
+    Reinforce,
+    Restore,
+    Retire,
+    Revise,
+    Source,
+    Standing,
+    Status,
+    Step,
+    Supersede,
+    Task,
+    TaskStatus,
+    Trust,
+    Use,
+)
+from afterwit.storage import Order, Store
+from afterwit.testing.samples import (
+    MODEL,
+    NOW,
+    OTHER,
+    SPACE,
+    direction,
+    fails,
+    ids,
+    memory,
+    memory_id,
+    put,
+    put_memories,
+    vector,
+)
+from afterwit.testing.search_contract import SearchContract
+from afterwit.text import query_tokens, statement_key
+
+HOUR = timedelta(hours=1)
+LATER = NOW + HOUR
+
+
+class StoreContract(SearchContract):
+    """One test per promise of `storage.base`."""
+
+    # --- what goes in comes out -----------------------------------------------------------------
+
+    def test_memory_comes_back_as_it_went_in(self, store: Store) -> None:
+        full = memory(
+            1,
+            "Ünïcode 张三 🙂 \t ﬁ \u200b e\u0301",
+            scope="project:atlas",
+            role="coder",
+            subject="张三",
+            topic="city",
+            tags=("a", "b"),
+            raw="raw\r\nwords\n",
+            structured={"b": [1, 2.5, None, True, {"ä": "ö"}], "a": "x"},
+            basis=Basis.STATED,
+            trust=Trust.CONFIRMED,
+            source=Source("user", "session:1"),
+            confidence=0.123456789,
+            standing=Standing.CONFIRMED,
+            valid_from=NOW - timedelta(days=1, microseconds=1),
+            valid_to=NOW + timedelta(days=1, microseconds=1),
+            supporters=("session:1",),
+            last_validated_at=NOW,
+            last_used_at=NOW,
+            use_count=3,
+            helped=2,
+            harmed=1,
+            applies={"tool": "git"},
+        )
+        put_memories(store, full)
+        assert store.get(SPACE, [full.id]) == {full.id: full}
+
+    def test_absent_ids_are_left_out(self, store: Store) -> None:
+        put_memories(store, memory(1))
+        assert store.get(SPACE, [memory_id(9), memory_id(1)]) == {memory_id(1): memory(1)}
+        assert store.get("nowhere", [memory_id(1)]) == {}
+
+    def test_what_was_read_stays_as_it_was(self, store: Store) -> None:
+        put_memories(store, memory(1))
+        before = store.get(SPACE, [memory_id(1)])[memory_id(1)]
+        put(store, Revise(memory_id(1), {"topic": "new"}))
+        assert before == memory(1)
+        assert store.get(SPACE, [memory_id(1)])[memory_id(1)].topic == "new"
+
+    def test_find_orders_by_time_and_then_id_and_pages(self, store: Store) -> None:
+        put_memories(
+            store,
+            memory(3),
+            memory(1),
+            memory(2, recorded_at=LATER, happened_at=NOW - HOUR),
+        )
+        everything = KeyFilter()
+        assert ids(store.find(SPACE, everything)) == [memory_id(2), memory_id(1), memory_id(3)]
+        assert ids(store.find(SPACE, everything, order=Order.OLDEST)) == [memory_id(1), memory_id(3), memory_id(2)]
+        assert ids(store.find(SPACE, everything, order=Order.LATEST)) == [memory_id(1), memory_id(3), memory_id(2)]
+        assert ids(store.find(SPACE, everything, limit=1, offset=1)) == [memory_id(1)]
+        assert store.count(SPACE, everything) == 3
+        with fails(InvalidInput):
+            store.find(SPACE, everything, limit=-1)
+
+    def test_ids_are_found_by_their_start_or_end(self, store: Store) -> None:
+        put_memories(store, memory(1), memory(2), memory(0x21))
+        assert store.ids_starting_with(SPACE, memory_id(1)[:12]) == [memory_id(1), memory_id(2), memory_id(0x21)]
+        assert store.ids_starting_with(SPACE, "021") == [memory_id(0x21)]
+        assert store.ids_starting_with(SPACE, "0195", limit=1) == [memory_id(1)]
+        assert store.ids_starting_with(SPACE, "%") == []
+
+    def test_a_statement_is_found_again_newest_first(self, store: Store) -> None:
+        put_memories(
+            store,
+            memory(1, "The user prefers tabs."),
+            memory(2, "the user prefers tabs", recorded_at=LATER),
+            memory(3, "The user prefers spaces."),
+        )
+        key = statement_key("The user prefers tabs.")
+        assert ids(store.find_statement(SPACE, KeyFilter(), key)) == [memory_id(2), memory_id(1)]
+        assert store.find_statement(SPACE, KeyFilter(topics=("other",)), key) == []
+
+    def test_subjects_and_scopes_of_active_memories_are_known(self, store: Store) -> None:
+        put_memories(
+            store, memory(1, subject="b"), memory(2, subject="a", scope="project:x"), memory(3, subject="c"), memory(4)
+        )
+        assert store.known_subjects(SPACE) == ["a", "b", "c"]
+        put(store, Retire(memory_id(3), Status.FORGOTTEN))
+        assert store.known_subjects(SPACE) == ["a", "b"]
+        assert store.known_scopes(SPACE) == ["global", "project:x"]
+
+    # --- spaces ---------------------------------------------------------------------------------
+
+    def test_a_space_never_sees_another(self, store: Store) -> None:
+        put_memories(store, memory(1, "shared words", subject="s"))
+        put(
+            store,
+            OpenTask(Task("t", SPACE, "goal", NOW)),
+            LogStep(Step("s", SPACE, "t", 0, "tool_call", NOW)),
+            RecordUse(Use("u", SPACE, memory_id(1), NOW)),
+            Connect(Link(SPACE, memory_id(1), LinkType.ABOUT, "entity", NOW)),
+        )
+        put_memories(store, memory(2, "other words", space=OTHER), space=OTHER)
+        everything = KeyFilter.everything()
+        assert store.get(OTHER, [memory_id(1)]) == {}
+        assert ids(store.find(OTHER, everything)) == [memory_id(2)]
+        assert store.count(OTHER, everything) == 1
+        assert store.ids_starting_with(OTHER, memory_id(1)) == []
+        assert ids(store.search_words(OTHER, everything, query_tokens("shared words"), limit=9)) == [memory_id(2)]
+        assert ids(store.search_vectors(OTHER, everything, direction(0), MODEL, limit=9)) == [memory_id(2)]
+        assert store.vectors(OTHER, [memory_id(1)], MODEL) == {}
+        assert store.word_statistics(OTHER, query_tokens("shared")).containing == {query_tokens("shared")[0]: 0}
+        assert store.links(OTHER, [memory_id(1)]) == []
+        assert store.uses(OTHER, memory_id(1)) == []
+        assert [event.memory_id for event in store.events(OTHER)] == [memory_id(2)]
+        assert (store.task(OTHER, "t"), store.tasks(OTHER), store.steps(OTHER, "t")) == (None, [], [])
+        assert store.known_subjects(OTHER) == []
+        assert store.find_statement(OTHER, everything, statement_key("shared words")) == []
+        assert store.models(OTHER) == {MODEL: 1}
+        assert store.spaces() == [SPACE, OTHER]
+
+    def test_a_foreign_id_is_an_absent_id(self, store: Store) -> None:
+        put_memories(store, memory(1))
+        for change in (Retire(memory_id(1), Status.EXPIRED), Erase(memory_id(1)), Revise(memory_id(1), {"topic": "x"})):
+            with fails(NotFound):
+                put(store, change, space=OTHER)
+        with fails(InvalidInput):
+            put(store, Add(memory(2)), space=OTHER)
+        put(store, Add(memory(1, "same id", space=OTHER)), space=OTHER)
+        assert store.get(SPACE, [memory_id(1)])[memory_id(1)] == memory(1)
+
+    # --- transactions ---------------------------------------------------------------------------
+
+    def test_apply_is_all_or_nothing(self, store: Store) -> None:
+        put_memories(store, memory(1))
+        with store.transaction(SPACE, now=NOW, actor="test") as transaction:
+            with fails(NotFound):
+                transaction.apply([Add(memory(2, "half done"), vector(2)), Retire(memory_id(9), Status.EXPIRED)])
+            assert store.events(SPACE) == transaction.events(SPACE)
+            assert transaction.search_words(SPACE, KeyFilter(), query_tokens("half done"), limit=5) == []
+            transaction.apply([Add(memory(3))])
+        assert ids(store.find(SPACE, KeyFilter(), order=Order.OLDEST)) == [memory_id(1), memory_id(3)]
+        assert [event.sequence for event in store.events(SPACE)] == [1, 2]
+
+    def test_a_block_that_raises_leaves_nothing(self, store: Store) -> None:
+        put_memories(store, memory(1, "first thing"))
+        with fails(ZeroDivisionError), store.transaction(SPACE, now=NOW, actor="test") as transaction:
+            transaction.apply([Add(memory(2, "second thing"), vector(0)), Erase(memory_id(1))])
+            assert ids(transaction.search_words(SPACE, KeyFilter(), query_tokens("thing"), limit=5)) == [memory_id(2)]
+            assert ids(transaction.search_vectors(SPACE, KeyFilter(), direction(0), MODEL, limit=5)) == [memory_id(2)]
+            raise ZeroDivisionError
+        assert ids(store.search_words(SPACE, KeyFilter(), query_tokens("thing"), limit=5)) == [memory_id(1)]
+        assert ids(store.search_vectors(SPACE, KeyFilter(), direction(0), MODEL, limit=5)) == [memory_id(1)]
+        assert len(store.events(SPACE)) == 1
+
+    def test_a_transaction_sees_what_it_wrote_and_others_do_not(self, store: Store) -> None:
+        put_memories(store, memory(1, "first thing"))
+        tokens = query_tokens("thing")
+        with store.transaction(SPACE, now=NOW, actor="test") as transaction:
+            for number in (2, 3):
+                transaction.apply([Add(memory(number, "another thing"), vector(number))])
+                inside = transaction.search_words(SPACE, KeyFilter(), tokens, limit=9)
+                near = transaction.search_vectors(SPACE, KeyFilter(), direction(number), MODEL, limit=1)
+                assert len(inside) == number
+                assert ids(near) == [memory_id(number)]
+                assert ids(store.search_words(SPACE, KeyFilter(), tokens, limit=9)) == [memory_id(1)]
+                assert ids(store.search_vectors(SPACE, KeyFilter(), direction(2), MODEL, limit=9)) == [memory_id(1)]
+        assert len(store.search_words(SPACE, KeyFilter(), tokens, limit=9)) == 3
+
+    def test_writes_of_one_space_follow_one_another(self, store: Store) -> None:
+        put_memories(store, memory(1))
+
+        def count_up() -> None:
+            for _ in range(10):
+                with store.transaction(SPACE, now=NOW, actor="test") as transaction:
+                    seen = transaction.get(SPACE, [memory_id(1)])[memory_id(1)].helped
+                    transaction.apply([Revise(memory_id(1), {"helped": seen + 1})])
+
+        threads = [threading.Thread(target=count_up) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert store.get(SPACE, [memory_id(1)])[memory_id(1)].helped == 40
+
+    def test_a_reader_sees_what_was_committed_before(self, store: Store) -> None:
+        found: list[str] = []
+
+        def read() -> None:
+            found.extend(ids(store.search_words(SPACE, KeyFilter(), query_tokens("fresh"), limit=5)))
+
+        for number in range(5):
+            put(store, Add(memory(number, "fresh news")))
+            found.clear()
+            thread = threading.Thread(target=read)
+            thread.start()
+            thread.join()
+            assert len(found) == number + 1
+
+    # --- errors ---------------------------------------------------------------------------------
+
+    def test_changes_of_absent_records_are_not_found(self, store: Store) -> None:
+        put_memories(store, memory(1))
+        absent = memory_id(9)
+        changes: tuple[Change, ...] = (
+            Supersede(absent, memory_id(1), NOW),
+            Supersede(memory_id(1), absent, NOW),
+            Reinforce(absent, "s", 0.5, Basis.STATED, Trust.USER, Standing.PENDING, NOW),
+            Revise(absent, {"topic": "x"}),
+            Retire(absent, Status.EXPIRED),
+            Erase(absent),
+            Connect(Link(SPACE, absent, LinkType.SUPPORTS, memory_id(1), NOW)),
+            RecordUse(Use("u", SPACE, absent, NOW)),
+            LogStep(Step("s", SPACE, "no task", 0, "tool_call", NOW)),
+            CloseTask("no task", TaskStatus.FAILED, "", NOW),
+        )
+        for change in changes:
+            with fails(NotFound):
+                put(store, change)
+        assert len(store.events(SPACE)) == 1
+
+    def test_an_id_added_twice_conflicts(self, store: Store) -> None:
+        task = Task("t", SPACE, "goal", NOW)
+        step = Step("s", SPACE, "t", 0, "tool_call", NOW)
+        use = Use("u", SPACE, memory_id(1), NOW)
+        changes = (Add(memory(1)), OpenTask(task), LogStep(step), RecordUse(use))
+        put(store, *changes)
+        for change in (*changes, Restore(memory(1)), Restore(task), Restore(step), Restore(use)):
+            with fails(Conflict):
+                put(store, change)
+
+    def test_only_known_and_changeable_fields_are_revised(self, store: Store) -> None:
+        put_memories(store, memory(1))
+        for name in ("id", "space", "summary", "raw", "recorded_at", "colour"):
+            with fails(InvalidInput):
+                put(store, Revise(memory_id(1), {name: "x"}))
+        with fails(InvalidInput):
+            put(store, Revise(memory_id(1), {"kind": "poem"}))
+        with fails(InvalidInput):
+            put(store, Retire(memory_id(1), Status.ACTIVE))
+
+    def test_a_closed_store_is_a_storage_error(self, store: Store) -> None:
+        put_memories(store, memory(1))
+        store.close()
+        with fails(StorageError):
+            store.get(SPACE, [memory_id(1)])
+        with fails(StorageError):
+            put(store, Add(memory(2)))
+
+    # --- changes of a memory --------------------------------------------------------------------
+
+    def test_superseding_ends_the_old_one_and_links_the_new(self, store: Store) -> None:
+        old = memory(1, "lives in Hangzhou", valid_from=NOW - HOUR, valid_to=NOW + 9 * HOUR)
+        put_memories(store, old, memory(2, "lives in Shanghai"))
+        put(store, Supersede(old.id, memory_id(2), NOW, "moved"), now=LATER)
+        expected = replace(
+            old,
+            status=Status.SUPERSEDED,
+            superseded_by=memory_id(2),
+            valid_to=NOW,
+            valid_to_believed=old.valid_to,
+            retired_at=LATER,
+        )
+        assert store.get(SPACE, [old.id])[old.id] == expected
+        assert store.links(SPACE, [old.id]) == [Link(SPACE, memory_id(2), LinkType.SUPERSEDES, old.id, LATER, "moved")]
+        assert ids(store.search_words(SPACE, KeyFilter(), query_tokens("lives"), limit=5)) == [memory_id(2)]
+
+    def test_superseding_never_ends_after_the_old_end_or_before_its_start(self, store: Store) -> None:
+        put_memories(store, memory(1, valid_to=NOW - HOUR), memory(2, valid_from=NOW + HOUR), memory(3))
+        put(store, Supersede(memory_id(1), memory_id(3), NOW), Supersede(memory_id(2), memory_id(3), NOW))
+        found = store.get(SPACE, [memory_id(1), memory_id(2)])
+        assert [item.valid_to for item in found.values()] == [NOW - HOUR, NOW + HOUR]
+
+    def test_retiring_keeps_what_was_believed(self, store: Store) -> None:
+        put_memories(store, memory(1, valid_to=NOW + HOUR))
+        (event,) = put(store, Retire(memory_id(1), Status.QUARANTINED, "odd"), now=LATER)
+        found = store.get(SPACE, [memory_id(1)])[memory_id(1)]
+        assert (found.status, found.retired_at, found.valid_to_believed) == (Status.QUARANTINED, LATER, NOW + HOUR)
+        assert (event.action, event.detail["reason"]) == ("quarantine", "odd")
+        put(store, Retire(memory_id(1), Status.FORGOTTEN), now=LATER + HOUR)
+        found = store.get(SPACE, [memory_id(1)])[memory_id(1)]
+        assert (found.status, found.retired_at) == (Status.FORGOTTEN, LATER)
+
+    def test_restoring_gives_back_the_validity_it_had(self, store: Store) -> None:
+        old = memory(1, valid_to=NOW + 9 * HOUR)
+        put_memories(store, old, memory(2))
+        put(store, Supersede(old.id, memory_id(2), NOW))
+        put(store, Revise(old.id, {"status": Status.ACTIVE}, "mistake"))
+        assert store.get(SPACE, [old.id])[old.id] == old
+
+    def test_reinforcing_counts_each_supporter_once(self, store: Store) -> None:
+        put_memories(store, memory(1, supporters=("session:1",)))
+        for supporter in ("session:2", "session:1", "session:2"):
+            put(store, Reinforce(memory_id(1), supporter, 0.9, Basis.STATED, Trust.USER, Standing.CONFIRMED, LATER))
+        found = store.get(SPACE, [memory_id(1)])[memory_id(1)]
+        assert found.supporters == ("session:1", "session:2")
+        assert (found.confidence, found.basis, found.trust) == (0.9, Basis.STATED, Trust.USER)
+        assert (found.standing, found.last_validated_at) == (Standing.CONFIRMED, LATER)
+
+    def test_a_use_is_counted_and_kept(self, store: Store) -> None:
+        put_memories(store, memory(1))
+        second = Use("b", SPACE, memory_id(1), LATER, "t", cited=True)
+        first = Use("a", SPACE, memory_id(1), NOW)
+        put(store, RecordUse(second), RecordUse(first))
+        assert store.uses(SPACE, memory_id(1)) == [first, second]
+        found = store.get(SPACE, [memory_id(1)])[memory_id(1)]
+        assert (found.use_count, found.last_used_at) == (2, LATER)
+
+    def test_an_existing_link_stays_and_links_come_by_time(self, store: Store) -> None:
+        put_memories(store, memory(1), memory(2))
+        late = Link(SPACE, memory_id(1), LinkType.ABOUT, "atlas", LATER, "first note")
+        early = Link(SPACE, memory_id(2), LinkType.CONFLICTS, memory_id(1), NOW)
+        put(store, Connect(late), Connect(replace(late, note="second note")), Connect(early))
+        assert store.links(SPACE, [memory_id(1)]) == [early, late]
+        assert store.links(SPACE, ["atlas"]) == [late]
+
+    def test_every_change_has_one_event_with_what_changed(self, store: Store) -> None:
+        put_memories(store, memory(1), memory(2))
+        returned = put(store, Revise(memory_id(1), {"topic": "city", "structured": {"secret": "words"}}, "why"))
+        assert returned == store.events(SPACE, memory_id=memory_id(1), after=1)
+        (event,) = returned
+        assert (event.sequence, event.action, event.actor, event.at) == (3, "revise", "test", NOW)
+        assert event.detail["reason"] == "why"
+        assert event.detail["changed"]["topic"] == {"before": "", "after": "city"}
+        assert "secret" not in str(event.detail)
+        assert [item.sequence for item in store.events(SPACE, limit=2)] == [1, 2]
+
+    def test_erasing_removes_every_trace_that_can_be_asked_for(self, store: Store) -> None:
+        put_memories(store, memory(1, "zanzibar trip", subject="zanzibar", tags=("zanzibar",)), memory(2, "home"))
+        put(
+            store,
+            RecordUse(Use("u", SPACE, memory_id(1), NOW)),
+            Connect(Link(SPACE, memory_id(2), LinkType.CONFLICTS, memory_id(1), NOW, "zanzibar or home")),
+            Revise(memory_id(1), {"topic": "zanzibar topic"}, "zanzibar reason"),
+        )
+        assert ids(store.search_words(SPACE, KeyFilter(), query_tokens("zanzibar"), limit=5)) == [memory_id(1)]
+        put(store, Erase(memory_id(1), "asked to"))
+        everything = KeyFilter.everything()
+        assert ids(store.find(SPACE, everything)) == [memory_id(2)]
+        assert store.search_words(SPACE, everything, query_tokens("zanzibar"), limit=5) == []
+        assert ids(store.search_vectors(SPACE, everything, direction(0), MODEL, limit=5)) == [memory_id(2)]
+        assert store.word_statistics(SPACE, query_tokens("zanzibar")).total == 1
+        assert (store.links(SPACE, [memory_id(1), memory_id(2)]), store.uses(SPACE, memory_id(1))) == ([], [])
+        assert store.known_subjects(SPACE) == []
+        assert "zanzibar" not in str(store.events(SPACE))
+        assert store.events(SPACE)[-1].action == "erase"
+        put(store, Add(memory(1, "born again")))
+        assert store.get(SPACE, [memory_id(1)])[memory_id(1)].summary == "born again"
+
+    def test_restored_records_come_back_in_any_state(self, store: Store) -> None:
+        gone = memory(1, status=Status.SUPERSEDED, superseded_by=memory_id(2), retired_at=NOW, use_count=7)
+        use = Use("u", SPACE, memory_id(1), NOW, "t")
+        task = Task("t", SPACE, "goal", NOW, status=TaskStatus.FAILED, outcome="no", ended_at=LATER)
+        step = Step("s", SPACE, "t", 4, "tool_call", NOW, "in", "out", "why", ok=False)
+        link = Link(SPACE, memory_id(2), LinkType.SUPERSEDES, memory_id(1), NOW, "note")
+        put(store, *(Restore(record) for record in (gone, memory(2), use, task, step, link)))
+        assert store.get(SPACE, [memory_id(1)])[memory_id(1)] == gone
+        assert store.uses(SPACE, memory_id(1)) == [use]
+        assert (store.task(SPACE, "t"), store.steps(SPACE, "t")) == (task, [step])
+        assert store.links(SPACE, [memory_id(1)]) == [link]
+
+    # --- tasks ----------------------------------------------------------------------------------
+
+    def test_a_task_takes_steps_in_order_until_it_ends(self, store: Store) -> None:
+        task = Task("t", SPACE, "goal 目标", NOW, "project:x", "coder", ("no network",))
+        put(store, OpenTask(task))
+        steps = [Step(f"s{place}", SPACE, "t", 99, "tool_call", LATER, "in", ok=True) for place in range(3)]
+        for step in steps:
+            put(store, LogStep(step))
+        assert store.steps(SPACE, "t") == [replace(step, position=place) for place, step in enumerate(steps)]
+        put(store, CloseTask("t", TaskStatus.SUCCEEDED, "done", LATER))
+        ended = replace(task, status=TaskStatus.SUCCEEDED, outcome="done", ended_at=LATER)
+        assert (store.task(SPACE, "t"), store.tasks(SPACE)) == (ended, [ended])
+        with fails(Conflict):
+            put(store, LogStep(Step("late", SPACE, "t", 0, "tool_call", LATER)))
+        with fails(Conflict):
+            put(store, CloseTask("t", TaskStatus.FAILED, "", LATER))
+
+    # --- health ---------------------------------------------------------------------------------
+
+    def test_a_store_in_use_is_healthy(self, store: Store) -> None:
+        put_memories(store, *(memory(number) for number in range(20)))
+        put(store, Erase(memory_id(3)), Revise(memory_id(4), {"tags": ("x",)}))
+        assert store.check() == []

@@ -192,10 +192,13 @@ async def play(data_dir: Path) -> None:
 def main() -> int:
     """Play the demo in a directory of its own; 0 when every promise was kept."""
     with tempfile.TemporaryDirectory(prefix="afterwit-demo-") as directory:
+        broken: list[str] = []
         try:
             asyncio.run(play(Path(directory)))
-        except NotAsPromised as broken:
-            say(f"\nNot as promised: {broken}")
+        except* NotAsPromised as group:  # the client's task group wraps what happens inside it
+            broken.append(str(group))
+        if broken:
+            say("\nNot as promised, see above.")
             return 1
     say("\nEverything went as said. Next: `afterwit init` shows how to connect your own agent.")
     return 0

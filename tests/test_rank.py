@@ -11,6 +11,9 @@ SHARE = st.floats(0, 1)
 COSINE = st.floats(-1, 1)
 
 
+NONE = np.zeros(1, int)
+
+
 def one(value: float) -> rank.Floats:
     return np.array([value])
 
@@ -21,27 +24,31 @@ def same(flag: bool) -> np.ndarray:
 
 @given(COSINE, SHARE, st.booleans())
 def test_relevance_lies_between_zero_and_one(cosine: float, coverage: float, foreign: bool) -> None:
-    value = rank.relevance(one(cosine), one(coverage), cross_language=same(foreign))[0]
+    value = rank.relevance(one(cosine), one(coverage), topic=NONE, cross_language=same(foreign))[0]
     assert 0 <= value <= 1
 
 
 @given(COSINE, SHARE, SHARE)
 def test_more_words_in_common_never_lower_relevance(cosine: float, low: float, high: float) -> None:
     low, high = sorted((low, high))
-    values = rank.relevance(np.array([cosine] * 2), np.array([low, high]), cross_language=np.array([False] * 2))
+    values = rank.relevance(
+        np.array([cosine] * 2), np.array([low, high]), topic=np.zeros(2, int), cross_language=np.zeros(2, bool)
+    )
     assert values[0] <= values[1] + 1e-12
 
 
 @given(SHARE, COSINE, COSINE)
 def test_closer_meaning_never_lowers_relevance(coverage: float, low: float, high: float) -> None:
     low, high = sorted((low, high))
-    values = rank.relevance(np.array([low, high]), np.array([coverage] * 2), cross_language=np.array([False] * 2))
+    values = rank.relevance(
+        np.array([low, high]), np.array([coverage] * 2), topic=np.zeros(2, int), cross_language=np.zeros(2, bool)
+    )
     assert values[0] <= values[1] + 1e-12
 
 
 def test_strong_path_is_not_diluted_by_a_silent_one() -> None:
-    by_words = rank.relevance(np.array([np.nan]), one(1.0), cross_language=same(False))[0]
-    by_meaning = rank.relevance(one(0.95), one(0.0), cross_language=same(False))[0]
+    by_words = rank.relevance(np.array([np.nan]), one(1.0), topic=NONE, cross_language=same(False))[0]
+    by_meaning = rank.relevance(one(0.95), one(0.0), topic=NONE, cross_language=same(False))[0]
     assert by_words > rank.WEIGHTS.cut
     assert by_meaning > rank.WEIGHTS.cut
 

@@ -26,14 +26,20 @@ class Weights:
     decay_per_day: float = 0.05
     #: per day, for preferences and constraints: half in 69 days
     slow_decay_per_day: float = 0.01
-    #: cosine at which a text of the same language is as likely relevant as not, and the width of the transition
-    cosine_middle: float = 0.42
-    cosine_width: float = 0.07
-    #: cosines across languages run lower by this much
+    #: cosine that two unrelated texts of one language have, and how much lower it is across languages
+    cosine_floor: float = 0.30
     cross_language_shift: float = 0.06
-    #: share of the query's rare words (by idf) at which a text is as likely relevant as not
-    coverage_middle: float = 0.55
-    coverage_width: float = 0.12
+    #: evidence of each 1.0 of cosine, and of each 1.0 of rare-word coverage
+    cosine_slope: float = 10.0
+    coverage_slope: float = 10.0
+    #: evidence of speaking about the topic that is asked about, and against one that speaks of others only
+    #: and of being filed under that topic
+    topic_other: float = -1.0
+    topic_shared: float = 1.2
+    topic_filed: float = 3.0
+    #: evidence at which a text is as likely relevant as not, and the width of the transition
+    middle: float = 3.0
+    width: float = 1.6
     #: relevance below this is not returned, 0..1
     cut: float = 0.42
     #: relevance below this share of the best one is not returned, 0..1
@@ -65,27 +71,33 @@ def word_weights(containing: Sequence[int], total: int) -> Floats:
 
 
 def relevance(
-    cosine: Floats, coverage: Floats, *, cross_language: NDArray[np.bool_], weights: Weights = WEIGHTS
+    cosine: Floats,
+    coverage: Floats,
+    *,
+    topic: NDArray[np.int64],
+    cross_language: NDArray[np.bool_],
+    weights: Weights = WEIGHTS,
 ) -> Floats:
     """How likely each candidate is about what was asked, judged by meaning and by words.
 
-    The two kinds of evidence are joined so that a strong one is not diluted by a weak one: the
-    larger of the two probabilities counts most, their agreement adds to it.
+    Evidence adds up, so that a strong path is not diluted by a silent one: rare words in common
+    weigh most, closeness of meaning carries what is said in other words.
 
     Args:
         cosine: of query and memory, -1..1; NaN where there is no vector.
-        coverage: share of the query's rare words that the memory contains, weighted by idf, 0..1.
+        coverage: share of the query's words that the memory contains, weighted by idf, 0..1.
+        topic: 2 where the memory is filed under a topic that is asked about, 1 where it speaks of one,
+            -1 where it speaks of others only, 0 where nothing can be said.
         cross_language: whether query and memory are in different languages.
 
     Returns:
-        0..1.
+        0..1, logistic in the sum of the evidence.
     """
-    middle = weights.cosine_middle - weights.cross_language_shift * cross_language
-    by_meaning = np.where(np.isnan(cosine), 0.0, logistic((np.nan_to_num(cosine) - middle) / weights.cosine_width))
-    by_words = logistic((coverage - weights.coverage_middle) / weights.coverage_width) * (coverage > 0)
-    high = np.maximum(by_meaning, by_words)
-    low = np.minimum(by_meaning, by_words)
-    return high * (0.75 + 0.25 * np.sqrt(low))
+    floor = weights.cosine_floor - weights.cross_language_shift * cross_language
+    by_meaning = np.where(np.isnan(cosine), 0.0, weights.cosine_slope * (np.nan_to_num(cosine) - floor))
+    by_topic = np.array([0.0, weights.topic_shared, weights.topic_filed, weights.topic_other])[topic]
+    evidence = by_meaning + weights.coverage_slope * coverage + by_topic
+    return logistic((evidence - weights.middle) / weights.width)
 
 
 def recency(days: Floats, slow: NDArray[np.bool_], *, weights: Weights = WEIGHTS) -> Floats:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from afterwit import rank, text
+from afterwit.cues import topics_of
 from afterwit.dates import TimeRange, find_time_range
 from afterwit.embedding import Embedder
 from afterwit.errors import ProviderError
@@ -42,6 +43,10 @@ TRUST_FACTOR = {Trust.CONFIRMED: 1.0, Trust.USER: 1.0, Trust.AGENT: 0.95, Trust.
 
 #: Kinds that stay true for long and fade slowly.
 SLOW_KINDS = frozenset({Kind.PREFERENCE, Kind.CONSTRAINT, Kind.RULE})
+
+#: Words for the user stand in most memories and questions and tell little apart; the key "subject" does.
+_SUBJECT_WORDS = frozenset(text.index_tokens("user 用户"))
+_SUBJECT_WORD_SHARE = 0.15
 
 _PAST_STATUSES = (Status.ACTIVE, Status.SUPERSEDED, Status.EXPIRED)
 
@@ -223,6 +228,24 @@ def memory_words(memory: Memory) -> frozenset[str]:
     return _words_of(memory.summary, memory.subject, memory.topic, memory.tags)
 
 
+@lru_cache(maxsize=8192)
+def _topics_of(summary: str) -> frozenset[str]:
+    return topics_of(text.fold(summary))
+
+
+def _topic_fit(words: str, memories: Sequence[Memory]) -> NDArray[np.int64]:
+    """How the topics of each memory meet those of a text, as `rank.relevance` takes it."""
+    asked = topics_of(text.fold(words))
+
+    def fit(memory: Memory) -> int:
+        told = _topics_of(memory.summary)
+        if not asked or not (told or memory.topic):
+            return 0
+        return 2 if memory.topic in asked else 1 if asked & told else -1
+
+    return np.array([fit(memory) for memory in memories], dtype=np.int64)
+
+
 def _coverage(reader: Reader, space: str, words: str, memories: Sequence[Memory]) -> rank.Floats:
     """Share of the text's words, by rarity, that each memory contains; zeros when it has none."""
     tokens = text.query_tokens(words)
@@ -230,6 +253,7 @@ def _coverage(reader: Reader, space: str, words: str, memories: Sequence[Memory]
         return np.zeros(len(memories))
     statistics = reader.word_statistics(space, tokens)
     weights = rank.word_weights([statistics.containing.get(token, 0) for token in tokens], statistics.total)
+    weights = weights * np.array([_SUBJECT_WORD_SHARE if token in _SUBJECT_WORDS else 1.0 for token in tokens])
     present = np.array([[token in memory_words(memory) for token in tokens] for memory in memories], dtype=np.float64)
     return present @ weights / weights.sum()
 
@@ -247,18 +271,20 @@ def _judge(
     foreign = _cross_language(question.query, found.memories)
     cosine = _cosines(asked.query, found.vectors)
     coverage = _coverage(reader, space, question.query, found.memories)
-    relevance = rank.relevance(cosine, coverage, cross_language=foreign)
+    topic = _topic_fit(question.query, found.memories)
+    relevance = rank.relevance(cosine, coverage, topic=topic, cross_language=foreign)
     relevance = relevance * _names(reader, space, question.query, found.memories)
     relevance = _in_time(relevance, found.memories, when, bare=not text.query_tokens(_without(question.query, when)))
     fit = relevance
     why = [
-        {**paths, "cosine": _number(c), "coverage": float(v), "relevance": float(r)}
-        for paths, c, v, r in zip(found.paths, cosine, coverage, relevance, strict=True)
+        {**paths, "cosine": _number(c), "coverage": float(v), "topic": float(t), "relevance": float(r)}
+        for paths, c, v, t, r in zip(found.paths, cosine, coverage, topic, relevance, strict=True)
     ]
     if question.task_text:
         task = rank.relevance(
             _cosines(asked.task, found.vectors),
             _coverage(reader, space, question.task_text, found.memories),
+            topic=_topic_fit(question.task_text, found.memories),
             cross_language=_cross_language(question.task_text, found.memories),
         )
         share = rank.WEIGHTS.task_fit

@@ -41,7 +41,7 @@ lint: $(DEV) ## check format, lint rules, types and the import contract
 
 .PHONY: bench
 bench: $(DEV) ## measure time, memory and disk; prints the tables of docs/benchmarks.md
-	@$(PY) evals/bench.py
+	@$(PY) -m evals.bench
 
 .PHONY: serve
 serve: $(CORE) ## serve your memory over HTTP on 127.0.0.1

@@ -50,7 +50,7 @@ def read(path: Path) -> str:
 
 def blocks(text: str) -> Iterator[Block]:
     """The fenced code blocks of a page, in order."""
-    for found in re.finditer(r"^(?P<mark>.*\n)?```(?P<language>\w*)\n(?P<code>.*?)^```$", text, re.M | re.S):
+    for found in re.finditer(r"^(?P<mark>[^\n]*\n)?```(?P<language>\w*)\n(?P<code>.*?)^```$", text, re.M | re.S):
         runs = (found["mark"] or "").strip() == RUN_MARK
         yield Block(found["language"], found["code"], runs, text.count("\n", 0, found.start("code")) + 1)
 
@@ -65,9 +65,14 @@ def headings(text: str) -> list[str]:
     return re.findall(r"^#+ .+$", without_code(text), re.M)
 
 
+def name_of(page: Path) -> str:
+    """A page's path as people write it."""
+    return page.relative_to(ROOT).as_posix()
+
+
 def page_names(pages: list[Path]) -> list[str]:
     """Names for pytest."""
-    return [page.relative_to(ROOT).as_posix() for page in pages]
+    return [name_of(page) for page in pages]
 
 
 # --- Reference ------------------------------------------------------------------------------------
@@ -229,22 +234,25 @@ def environment(home: Path) -> dict[str, str]:
 def test_commands_shown_in_a_page_run(page: Path, tmp_path: Path) -> None:
     bash = shutil.which("bash")
     assert bash, "the shown commands are for a POSIX shell"
-    for block in blocks(read(page)):
-        if not block.runs:
-            continue
-        command = {"sh": [bash, "-euo", "pipefail", "-c"], "python": [sys.executable, "-c"]}[block.language]
+    marked = [block for block in blocks(read(page)) if block.runs]
+    assert {block.language for block in marked} <= {"sh", "python"}
+    # Shell blocks of a page are one session: later ones use what earlier ones set.
+    session = "".join(f": line {block.line}\n{block.code}" for block in marked if block.language == "sh")
+    scripts = [[bash, "-xeuo", "pipefail", "-c", session]] if session else []
+    scripts += [[sys.executable, "-c", block.code] for block in marked if block.language == "python"]
+    for script in scripts:
         result = subprocess.run(
-            [*command, block.code],
+            script,
             cwd=tmp_path,
             env=environment(tmp_path),
-            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             text=True,
             check=False,
-            timeout=120,
-            stdin=subprocess.DEVNULL,
+            timeout=240,
         )
-        shown = f"{page.name}, line {block.line}:\n{block.code}\n{result.stdout}\n{result.stderr}"
-        assert result.returncode == 0, shown
+        assert result.returncode == 0, f"{name_of(page)}:\n{result.stdout}"
 
 
 def test_readme_shows_commands_that_run() -> None:

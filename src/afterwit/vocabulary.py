@@ -74,12 +74,13 @@ TOPICS: tuple[Topic, ...] = (
     ),
     _one(
         "employer",
-        "company, workplace, work place, works at, current employer, 公司, 雇主, 工作单位, 单位, 任职公司",
+        "company, workplace, work place, works at, current employer, 公司, 雇主, 工作单位, 单位, 单位名称, 任职公司",
     ),
     _one(
         "job_title",
         "job, title, position, occupation, profession, role title, career, 职位, 职务, 岗位, 职业, 工作职位, 头衔",
     ),
+    _one("work_location", "work city, office location, 工作地, 工作地点, 工作城市, 办公地点"),
     _one("name", "full name, real name, user name, called, 姓名, 名字, 称呼, 用户姓名"),
     _one("birthday", "birth date, date of birth, dob, 生日, 出生日期"),
     _one("age", "years old, 年龄, 岁数"),
@@ -88,7 +89,7 @@ TOPICS: tuple[Topic, ...] = (
     _one("birthplace", "hometown, place of birth, native place, 出生地, 家乡, 老家, 籍贯"),
     _one("education", "degree, education level, 学历, 教育背景, 教育程度"),
     _one("timezone", "time zone, tz, 时区"),
-    _one("phone", "phone number, mobile, mobile number, telephone, 电话, 手机号, 电话号码, 手机号码, 联系电话"),
+    _one("phone", "phone number, mobile, mobile number, telephone, 电话, 电话号, 手机号, 电话号码, 手机号码, 联系电话"),
     _one("email", "e mail, mail address, email address, 邮箱, 电子邮箱, 邮箱地址, 邮件地址"),
     _one("marital_status", "marriage, relationship status, 婚姻, 婚姻状况, 婚姻状态, 感情状况"),
     _one(

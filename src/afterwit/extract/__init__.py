@@ -22,6 +22,9 @@ from afterwit.vocabulary import USER, confidence_of, strip_injected
 
 __all__ = ["enrich", "extract"]
 
+#: Longer ones are no plain statements.
+MAX_SENTENCE_CHARS = 400
+
 #: Kinds that say what is so with somebody: they need a subject who holds them, and no doubt.
 _PERSONAL = frozenset({Kind.PREFERENCE, Kind.FACT})
 _FIRST_PERSON = re.compile(r"\b(?:I|[Mm]y|me|[Ww]e|[Oo]ur)\b|\bI['’]|我|咱|本人")
@@ -102,6 +105,8 @@ def _from_sentence(sentence: Sentence, *, now: datetime, timezone: str) -> Candi
 
 
 def _read(sentence: str) -> Found | None:
+    if len(sentence) > MAX_SENTENCE_CHARS:
+        return None
     core = without_lead(sentence)
     if language(core) == "zh" or re.match(r".{0,12}[\u4e00-\u9fff]", core):
         return chinese.read(core, corrects=corrects(sentence))
@@ -125,7 +130,7 @@ def _candidate(found: Found, sentence: str, *, own: str, stated: bool, now: date
         valid_from=start,
         valid_to=None if found.kind is Kind.INTENT else find_expiry(sentence, now=now, timezone=timezone),
         is_change=found.is_change or corrects(sentence),
-        is_negated=is_negated(without_lead(sentence)),
+        is_negated="chosen" not in found.structured and is_negated(without_lead(sentence)),
     )
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from afterwit.records import Kind
@@ -20,7 +20,8 @@ class Rule:
     """A sentence of this form says something of this kind."""
 
     kind: Kind
-    #: searched from the sentence's start; named groups: `who`, `value`, `word` (a topic's name) and
+    #: searched from the sentence's start; named groups: `who`, `value` (in a second
+    #: branch `other`), `word` (a topic's name) and
     #: the structured fields `chosen`, `rejected`, `rationale`, `trigger`, `situation`, `action`, `result`
     pattern: re.Pattern[str]
     #: fixed topic; empty = that of `word`, of a known technical name in `value`, or none
@@ -28,8 +29,15 @@ class Rule:
     is_change: bool = False
     #: the value must be a known technical name or look like a name or version
     named: bool = False
-    #: structured fields that the form itself gives
-    gives: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    #: "pitfall" or "technique" for lessons whose form shows it
+    nature: str = ""
+
+
+def rule(
+    kind: Kind, pattern: str, topic: str = "", *, is_change: bool = False, named: bool = False, nature: str = ""
+) -> Rule:
+    """A rule from an expression in which digits, word characters and spaces are those of ASCII."""
+    return Rule(kind, re.compile(pattern, re.ASCII), topic, is_change, named, nature)
 
 
 @dataclass(frozen=True)
@@ -56,12 +64,15 @@ def first_match(rules: Sequence[Rule], sentence: str) -> Found | None:
 
 def _found(rule: Rule, match: re.Match[str]) -> Found | None:
     groups = {name: _clean(text) for name, text in match.groupdict().items() if text}
-    value = groups.get("value", "") or groups.get("chosen", "")
+    value = groups.get("value") or groups.get("other") or groups.get("chosen") or ""
     known = topic_of_technology(value) if value else ""
     if rule.named and not (known or _looks_named(value)):
         return None
     topic = rule.topic or (fold_topic(groups["word"]) if "word" in groups else known)
-    structured = {**rule.gives, **{name: groups[name] for name in _FIELDS if name in groups}}
+    structured: dict[str, Any] = {
+        **({"nature": rule.nature} if rule.nature else {}),
+        **{name: groups[name] for name in _FIELDS if name in groups},
+    }
     if "rejected" in structured and "chosen" not in structured and value:
         structured["chosen"] = value
     if "chosen" in structured and "rejected" in structured:
@@ -76,8 +87,3 @@ def _clean(text: str) -> str:
 def _looks_named(value: str) -> bool:
     """Whether a value looks like a name, version, number or identifier: "Grafana", "v2", "user_id"."""
     return re.match(r"[A-Z][\w.+#-]*|\S*\d|\w+[._/-]\w+|`", value) is not None
-
-
-def with_topic(found: Found, topic: str) -> Found:
-    """The same with another topic, when it has none."""
-    return found if found.topic else replace(found, topic=topic)

@@ -22,9 +22,11 @@ _CODE_LINE = re.compile(
 )
 _BULLET = re.compile(r"^[ \t]*(?:[-*•·]|\d{1,2}[.)、])[ \t]+(?=\S)")
 _WORK_ON = re.compile(
-    r"(?:please |can you |could you |help me )?(?:translate|rewrite|rephrase|proofread|paraphrase|polish|summari[sz]e|"
+    r"(?:please |can you |could you |help me )?(?:translate|rewrite|rephrase|proofread|paraphrase|polish|"
+    r"summari[sz]e|"
     r"role ?play|pretend|write (?:a|an|the) (?:story|poem|song|email|letter|dialogue))\b.*"
-    r"|(?:请|帮我|麻烦|帮忙)*(?:翻译|润色|改写|校对|总结|扮演|假装|写一?[个篇首段封](?:故事|小说|诗|歌|邮件|信|对话)).*",
+    r"|(?:请|帮我|麻烦|帮忙)*(?:翻译|润色|改写|校对|总结|扮演|假装|写一?[个篇首段封](?:故事|小说|诗|歌|"
+    r"邮件|信|对话)).*",
     re.IGNORECASE,
 )
 

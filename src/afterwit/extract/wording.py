@@ -6,28 +6,41 @@ import unicodedata
 from afterwit.vocabulary import USER, fold_subject
 
 _LEAD_EN = re.compile(
-    r"(?:(?:no|yes|yeah|yep|ok|okay|well|so|and|but|also|actually|btw|by the way|fyi|note|remember|please note|please remember|for the record|"
-    r"hey|hi|hello|thanks|thank you|great|sure|anyway|oh|ah|right|sorry|wait|hmm|plus|oops|one more thing|just so you know|correction|"
-    r"important|heads up|first|second|finally|to be clear|honestly|in fact|update|wrong|that's wrong|that is wrong|not quite)(?:\s*[,.!:;]+\s*|\s+-+\s+|\s*—\s*)"
-    r"|(?:(?:please )?(?:remember|note|keep in mind|be aware|bear in mind|know)(?: that)? (?=i\b|we\b|my\b|our\b|the\b))"
-    r"|(?:(?:the )?user (?:has |just |explicitly |clearly |also )*(?:said|stated|says|states|mentioned|confirmed|told me|told us|told the agent)(?: that|:)?\s+)"
+    r"(?:(?:no|yes|yeah|yep|ok|okay|well|so|and|but|also|actually|btw|by the way|fyi|note|remember|please "
+    r"note|please remember|for the record|"
+    r"hey|hi|hello|thanks|thank you|great|sure|anyway|oh|ah|right|sorry|wait|hmm|plus|oops|one more thing|"
+    r"just so you know|correction|"
+    r"important|heads up|first|second|finally|to be clear|honestly|in fact|update|wrong|that's wrong|that "
+    r"is wrong|not quite)(?:\s*[,.!:;]+\s*|\s+-+\s+|\s*—\s*)"
+    r"|(?:(?:please )?(?:remember|note|keep in mind|be aware|bear in mind|know)(?: that)? (?=i\b|we\b|"
+    r"my\b|our\b|the\b))"
+    r"|(?:(?:the )?user (?:has |just |explicitly |clearly |also )*(?:said|stated|says|states|mentioned|"
+    r"confirmed|told me|told us|told the agent)(?: that|:)?\s+)"
     r"|(?:(?:and|but|so|also|because) )"
     r"|(?:i (?:already |just )?(?:told you|said|mentioned)(?: that|:)? (?=i\b|we\b|my\b|our\b))"
     r"|(?:(?:i think|i believe|i guess|as you know|like i said|as i said|for me|personally|in my opinion|imo),? )"
-    r"|(?:(?:since|in|as of|starting|last|this|on|these days|nowadays|right now|currently|today|yesterday|recently)(?: [\w'-]+){0,3}, )"
-    r"|(?:for (?:this|the|our|my|all|every) (?:[\w-]+ ){1,3}?, ?)|(?:for (?:this|the|our|my|all|every) [\w-]+(?: [\w-]+)?, ))+",
+    r"|(?:(?:since|in|as of|starting|last|this|on|these days|nowadays|right now|currently|today|yesterday|"
+    r"recently)(?: [\w'-]+){0,3}, )"
+    r"|(?:for (?:this|the|our|my|all|every) (?:[\w-]+ ){1,3}?, ?)|(?:for (?:this|the|our|my|all|every) "
+    r"[\w-]+(?: [\w-]+)?, ))+",
     re.IGNORECASE,
 )
 _LEAD_ZH = re.compile(
-    r"(?:(?:嗯+|哦|噢|啊|哎|唉|对了?|另外|还有|顺便(?:说|提)一[下句]|顺便|那个|好的?|好吧|行|不对|不是|不|错了?|你(?:弄|搞|说|记)错了|搞错了|其实|实际上|说实话|坦白说|"
-    r"请?记住|请?记一下|请?注意|提醒一下|补充(?:一下|一点)?|你知道吗|告诉你|跟你说|我跟你说|我说过|我之前说过|谢谢(?:你)?|再说一遍|更正(?:一下)?|纠正(?:一下)?|"
+    r"(?:(?:嗯+|哦|噢|啊|哎|唉|对了?|另外|还有|顺便(?:说|提)一[下句]|顺便|那个|好的?|好吧|行|不对|不是|不|"
+    r"错了?|你(?:弄|搞|说|记)错了|搞错了|其实|实际上|说实话|坦白说|"
+    r"请?记住|请?记一下|请?注意|提醒一下|补充(?:一下|一点)?|你知道吗|告诉你|跟你说|我跟你说|我说过|"
+    r"我之前说过|谢谢(?:你)?|再说一遍|更正(?:一下)?|纠正(?:一下)?|"
     r"哈喽|你好|您好|总之|最后|首先|第[一二三四五]|没事|没错|是的|收到|重要|备注|说明一下|简单说|总的来说|"
-    r"用户(?:明确|曾|刚才|之前|也|已|已经|再次|多次|反复|特别)*(?:说|表示|提到|告诉我|强调|指出|确认|声明))(?:过|了|道)?[，,。.：:！!；;、\s]+"
-    r"|用户(?:明确|曾|刚才|之前|也|已|已经|再次|多次|反复|特别)*(?:表示|提到过?|告诉我|强调|指出|声明|说过?)(?=他|她|自己|不|喜欢|住|对|要|希望|[\u4e00-\u9fff])"
-    r"|(?:但是?|而且|不过|所以|因此|并且|然后|另外|还有|其实|说实话|说真的|(?:请|帮我)?记住|(?:请|帮我)?记一下|对了|现在开始)(?=我|用户|咱|以后|别|不要|请|项目|公司|下次|这个|所有|接口)"
+    r"用户(?:明确|曾|刚才|之前|也|已|已经|再次|多次|反复|特别)*(?:说|表示|提到|告诉我|强调|指出|确认|声明)"
+    r")(?:过|了|道)?[，,。.：:！!；;、\s]+"
+    r"|用户(?:明确|曾|刚才|之前|也|已|已经|再次|多次|反复|特别)*(?:表示|提到过?|告诉我|强调|指出|声明|"
+    r"说过?)(?=他|她|自己|不|喜欢|住|对|要|希望|[\u4e00-\u9fff])"
+    r"|(?:但是?|而且|不过|所以|因此|并且|然后|另外|还有|其实|说实话|说真的|(?:请|帮我)?记住|(?:请|"
+    r"帮我)?记一下|对了|现在开始)(?=我|用户|咱|以后|别|不要|请|项目|公司|下次|这个|所有|接口)"
     r"|(?:我觉得|我认为|个人觉得|我感觉|据我所知)(?=我|我们|公司)"
     r"|(?:\d{4}年)?(?:\d{1,2}月)?(?:\d{1,2}[日号])?(?:起|开始|以来|，|,)(?=我|用户|项目|公司)"
-    r"|(?:从|自)?(?:去年|今年|上个?月|上周|昨天|今天|最近|这个?月|前年|\d{4}年(?:\d{1,2}月(?:\d{1,2}[日号])?)?)(?:起|开始|以来)?[，,]?(?=我|用户|项目|公司))+"
+    r"|(?:从|自)?(?:去年|今年|上个?月|上周|昨天|今天|最近|这个?月|前年|"
+    r"\d{4}年(?:\d{1,2}月(?:\d{1,2}[日号])?)?)(?:起|开始|以来)?[，,]?(?=我|用户|项目|公司))+"
 )
 _CORRECTS = re.compile(
     r"(?:no|wrong|actually|correction|sorry|wait|not quite|that's wrong|that is wrong|oops)\b\s*[,.!:;—-]"
@@ -36,10 +49,12 @@ _CORRECTS = re.compile(
 )
 _PROJECT_EN = re.compile(r"\b[Pp]roject ([A-Z][\w-]*|[a-z][\w-]*[-_][\w-]+)|\b(?:[Tt]he )?([A-Z][\w-]+) project\b")
 _PROJECT_ZH = re.compile(
-    r"项目\s*[“\"「]?([A-Za-z][\w-]*)|([A-Za-z][\w-]*)[”\"」]?\s*项目|([\u4e00-\u9fff]{2,4})项目(?=的|用|使用|采用|改|截止|预算|要|上线)"
+    r"项目\s*[“\"「]?([A-Za-z][\w-]*)|([A-Za-z][\w-]*)[”\"」]?\s*项目|([\u4e00-\u9fff]{2,4})项目(?=的|用|"
+    r"使用|采用|改|截止|预算|要|上线)"
 )
 _NOT_PROJECTS = frozenset(
-    "the our my this that new old whole open side pet python go java 我们 这个 那个 该 本 整个 新 开源 其他 所有 每个 公司 当前 我的 大家 咱们".split()
+    "the our my this that new old whole open side pet python go java 我们 这个 那个 该 本 整个 新 开源 其他 所有 每个 "
+    "公司 当前 我的 大家 咱们".split()
 )
 _SELF = re.compile(
     r"(?:i|we|my|our|me|the user|this user|user|the user's|user's|我们?的?|咱们?|本人|用户|该用户)$", re.IGNORECASE
@@ -49,13 +64,16 @@ _OF_SELF = re.compile(
 )
 #: Relatives and roles of whom one usually has several: no slot for values.
 _SEVERAL = re.compile(
-    r"(?:friend|colleague|coworker|neighbou?r|client|cousin|brother|sister|uncle|aunt|roommate)s?$|(?:同事|朋友|同学|室友|客户|邻居|下属|孩子)$",
+    r"(?:friend|colleague|coworker|neighbou?r|client|roommate)s?$|(?:同事|朋友|同学|室友|客户|邻居|下属|"
+    r"孩子)$",
     re.IGNORECASE,
 )
 _TEAM_WORDS = re.compile(
-    r"(?:team|company|app|service|backend|front-?end|api|codebase|repo|repository|site|website|server|cluster|stack|pipeline|infrastructure|infra|"
+    r"(?:team|company|app|service|backend|front-?end|api|codebase|repo|repository|site|website|server|"
+    r"cluster|stack|pipeline|infrastructure|infra|"
     r"product|production|prod|staging|ci|deployment|system|worker|database|monorepo|project|everyone)$"
-    r"|公司|团队|小组|部门|项目|产品|系统|服务|平台|后端|前端|服务端|客户端|接口|网站|生产环境|测试环境|集群|仓库|数据库|缓存|部署|构建|大家",
+    r"|公司|团队|小组|部门|项目|产品|系统|服务|平台|后端|前端|服务端|客户端|接口|网站|生产环境|测试环境|"
+    r"集群|仓库|数据库|缓存|部署|构建|大家",
     re.IGNORECASE,
 )
 _PERSON = re.compile(r"[A-Z][a-z]+(?: (?:[A-Z]\.|[A-Z][a-z]+))?|[\u4e00-\u9fff]{2,4}")
@@ -92,7 +110,9 @@ def subject_of(who: str, sentence: str) -> str:
         other = who[relation.end() :]
         if _SEVERAL.search(other):
             return ""
-        return USER if _TEAM_WORDS.search(other) else fold_subject(who)
+        if _TEAM_WORDS.search(other):
+            return USER
+        return fold_subject(f"user's {other}" if other.isascii() else f"用户的{other}")
     if _TEAM_WORDS.search(who):
         return ""
     return fold_subject(who) if _PERSON.fullmatch(who) else ""
@@ -110,16 +130,20 @@ def _project_in(sentence: str) -> str:
 # --- Third person ---------------------------------------------------------------------------------
 
 _AUXILIARIES = {
-    "am": "is", "'m": "is", "’m": "is", "have": "has", "'ve": "has", "’ve": "has", "don't": "does not", "don’t": "does not",
-    "do": "does", "was": "was", "'ll": "will", "’ll": "will", "'d": "would", "’d": "would", "can": "can", "can't": "cannot",
-    "cannot": "cannot", "will": "will", "won't": "will not", "had": "had", "did": "did", "didn't": "did not", "haven't": "has not",
-    "must": "must", "should": "should", "would": "would", "could": "could", "may": "may", "am not": "is not",
+    "am": "is", "'m": "is", "have": "has", "'ve": "has", "do": "does", "don't": "does not", "didn't": "did not",
+    "haven't": "has not", "'ll": "will", "'d": "would", "can't": "cannot", "won't": "will not",
 }  # fmt: skip
-_ADVERBS = frozenset("really usually always never generally currently now just still also mostly actually recently personally "
-                     "typically strongly definitely absolutely already finally no longer only often sometimes".split())  # fmt: skip
-_PAST_VERBS = frozenset("moved lived worked joined started switched got chose decided went became picked left turned grew studied graduated "
-                        "changed upgraded migrated settled opted selected tried learned bought adopted stopped made found met was quit".split())  # fmt: skip
-_I_START = re.compile(r"I(?P<short>['’](?:m|ve|ll|d))?\s+(?P<rest>.+)", re.DOTALL)
+#: Words that stay as they are after "User".
+_SAME = frozenset(
+    "was can cannot will had did must should would could may moved lived worked joined started switched got chose decided "
+    "went became picked left turned grew studied graduated changed upgraded migrated settled opted selected tried learned "
+    "bought adopted stopped made found met quit spent built wrote ran took gave told set".split()
+)
+_ADVERBS = frozenset(
+    "really usually always never generally currently now just still also mostly actually recently personally typically "
+    "strongly definitely absolutely already finally no longer only often sometimes".split()
+)
+_I_START = re.compile(r"I(?P<short>'(?:m|ve|ll|d))?\s+(?P<rest>.+)", re.DOTALL)
 _OTHER_ENGLISH = re.compile(r"\b(?:I|we|us|our|ours|mine)\b|\bI['’]")
 
 
@@ -139,7 +163,7 @@ def _third_person_zh(sentence: str) -> str:
 
 
 def _third_person_en(sentence: str) -> str:
-    start = _I_START.match(sentence)
+    start = _I_START.match(sentence.replace("’", "'"))
     if start:
         changed = _conjugated(start["short"] or "", start["rest"])
     elif match := re.match(r"[Mm]y\s+(.+)", sentence, re.DOTALL):
@@ -156,7 +180,7 @@ def _third_person_en(sentence: str) -> str:
 
 def _conjugated(short: str, rest: str) -> str:
     if short:
-        return f"User {_AUXILIARIES[short.replace('’', chr(39))]} {rest}"
+        return f"User {_AUXILIARIES[short]} {rest}"
     words = rest.split(" ")
     place = 0
     while place < len(words) - 1 and words[place].lower() in _ADVERBS:
@@ -166,7 +190,7 @@ def _conjugated(short: str, rest: str) -> str:
         words[place] = _AUXILIARIES[verb]
     elif not re.fullmatch(r"[a-z]+", verb):
         return ""
-    elif verb not in _PAST_VERBS and not verb.endswith("ed"):
+    elif verb not in _SAME and not verb.endswith("ed"):
         words[place] = _with_s(verb)
     return " ".join(["User", *words])
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from afterwit.dates.phrases import Phrase, find_phrases, local, utc, zone_of
-from afterwit.dates.spans import Leaning, Span
+from afterwit.dates.spans import Leaning, Span, preceding
 
 __all__ = ["TimeRange", "find_expiry", "find_start", "find_time_range"]
 
@@ -100,7 +100,7 @@ def find_time_range(text: str, *, now: datetime, timezone: str) -> TimeRange | N
     if not found:
         return None
     span, first, last = found[0].span, found[0].span.first, found[0].span.last
-    before, after = text[:first], text[last:]
+    before, after = preceding(text, first), text[last:]
     start, end = span.start, span.end
     since, since_right = _SINCE.search(before), _SINCE_ZH.match(after)
     before_left, before_right = _BEFORE.search(before), _BEFORE_ZH.match(after)
@@ -110,7 +110,7 @@ def find_time_range(text: str, *, now: datetime, timezone: str) -> TimeRange | N
         start, end = datetime.min, span.start  # noqa: DTZ901 - made aware below
     lead = since or before_left or _LEAD.search(before)
     tail = since_right or before_right
-    phrase = text[lead.start() if lead else first : last + (tail.end() if tail else 0)].strip()
+    phrase = text[first - len(lead.group()) if lead else first : last + (tail.end() if tail else 0)].strip()
     lower = datetime.min.replace(tzinfo=UTC) if start == datetime.min else utc(start, zone)  # noqa: DTZ901
     upper = utc(end, zone)
     return TimeRange(lower, upper, phrase) if lower < upper else None
@@ -151,7 +151,7 @@ def find_expiry(text: str, *, now: datetime, timezone: str) -> datetime | None:
 
 def _end_of(text: str, phrase: Phrase, now: datetime) -> datetime | None:
     span = phrase.span
-    before, after = text[: span.first], text[span.last :]
+    before, after = preceding(text, span.first), text[span.last :]
     if _DEADLINE.search(before):
         return None
     if _BEFORE_ZH.match(after):
@@ -197,7 +197,7 @@ def find_start(text: str, *, now: datetime, timezone: str) -> datetime | None:
     changed = _CHANGED.search(text) is not None
     for looking_back, closest in zip(past, near, strict=False):
         span = looking_back.span
-        before, after = text[: span.first], text[span.last :]
+        before, after = preceding(text, span.first), text[span.last :]
         since, right = _FROM.search(before), _FROM_RIGHT.match(after)
         if looking_back.joined and _HABIT.match(text, span.first):
             continue

@@ -169,7 +169,7 @@ def _part_of_year(found: re.Match[str], today: Today) -> Span:
 
 
 def _bare_month(found: re.Match[str], today: Today) -> Span | None:
-    before = found.string[: found.start()]
+    before = spans.preceding(found.string, found.start())
     day_word = found["day"]
     spelled = not found["month"].isdigit()
     if not day_word and spelled and (_NAMED.search(before) or not _MONTH_AFTER.search(before)):

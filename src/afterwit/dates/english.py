@@ -73,7 +73,9 @@ def _part_of_day(found: re.Match[str], today: Today) -> Span:
 def _calendar(found: re.Match[str], today: Today) -> Span | None:
     word, unit = found.group(1).lower(), found.group(2).lower()
     offset = _OFFSETS[word]
-    if word == "past" or (word == "last" and _WITHIN.search(found.string[: found.start()] + found.group())):
+    if word == "past" or (
+        word == "last" and _WITHIN.search(spans.preceding(found.string, found.start()) + found.group())
+    ):
         return spans.weekend(today, -1) if unit == "weekend" else spans.rolling(today, 1, _unit(unit))
     match unit:
         case "weekend":
@@ -102,7 +104,7 @@ def _ahead(found: re.Match[str], today: Today) -> Span | None:
 
 def _weekday(found: re.Match[str], today: Today) -> Span | None:
     word, number = (found.group(1) or "").lower(), _DAYS.index(found.group(2)[:3].lower())
-    before, after = found.string[: found.start()], found.string[found.end() :]
+    before, after = spans.preceding(found.string, found.start()), found.string[found.end() : found.end() + 20]
     if _REPEATED.search(before):
         return None
     back = (today.now.weekday() - number) % 7
@@ -153,7 +155,7 @@ def _spelled(found: re.Match[str], today: Today) -> Span | None:
     """March 5, 5th of March 2025, March 2025; the reading of the words is dateparser's."""
     phrase, name = found.group(), found.group("month")
     dated = re.search(r"\d{4}\b", phrase)
-    before = found.string[: found.start()]
+    before = spans.preceding(found.string, found.start())
     ordinal = re.search(r"\d(?:st|nd|rd|th)\b", phrase, re.IGNORECASE)
     if _is_everyday_word(name) and not (ordinal or _BEFORE.search(before) or _BEFORE_DAY.search(before)):
         return None
@@ -171,7 +173,7 @@ def _spelled(found: re.Match[str], today: Today) -> Span | None:
 
 
 def _bare_month(found: re.Match[str], today: Today) -> Span | None:
-    before, name = found.string[: found.start()], found.group(2)
+    before, name = spans.preceding(found.string, found.start()), found.group(2)
     guard = _SURELY_BEFORE if _is_everyday_word(name) else _BEFORE
     word = (found.group(1) or "").strip().lower()
     if not (word or guard.search(before)):
@@ -196,8 +198,8 @@ def _is_everyday_word(name: str) -> bool:
 
 def _bare_year(found: re.Match[str], _: Today) -> Span | None:
     number = int(found.group(1))
-    plausible = number in YEARS and _SURELY_BEFORE.search(found.string[: found.start()])
-    before = re.search(r"\b(?:from|to|through|by|and)\s+$", found.string[: found.start()], re.IGNORECASE)
+    plausible = number in YEARS and _SURELY_BEFORE.search(spans.preceding(found.string, found.start()))
+    before = re.search(r"\b(?:from|to|through|by|and)\s+$", spans.preceding(found.string, found.start()), re.IGNORECASE)
     return spans.year(number) if plausible or (before and 1970 <= number <= 2050) else None
 
 
@@ -208,7 +210,7 @@ def _iso(found: re.Match[str], _: Today) -> Span | None:
 
 def _iso_month(found: re.Match[str], _: Today) -> Span | None:
     number = int(found.group(1))
-    known = number in YEARS and _BEFORE.search(found.string[: found.start()])
+    known = number in YEARS and _BEFORE.search(spans.preceding(found.string, found.start()))
     return spans.date_of(number, int(found.group(2)), None) if known else None
 
 
@@ -222,7 +224,7 @@ def _quarter_of(found: re.Match[str], today: Today) -> Span | None:
     first = 3 * number - 2
     if dated:
         return spans.months_of(int(dated), first, 3) if int(dated) in YEARS else None
-    if not _BEFORE.search(found.string[: found.start()]):
+    if not _BEFORE.search(spans.preceding(found.string, found.start())):
         return None
     start = spans.without_year(today, first, None).start
     return spans.months_of(start.year, first, 3)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import lru_cache
 from importlib import import_module
+from itertools import islice
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -36,6 +37,10 @@ _EARLY = re.compile(
 _PART_EN = re.compile(r" (?:(morning)|(afternoon)|(evening|night))\b", re.IGNORECASE)
 
 
+#: Matches of one rule that are looked at; more would be a log, not a statement.
+_MOST = 20
+
+
 @dataclass(frozen=True)
 class Phrase:
     """A time phrase and its place in the text; `joined` when it was "from A to B"."""
@@ -54,7 +59,10 @@ def find_phrases(text: str, *, now: datetime, zone: tzinfo, leaning: Leaning) ->
         return []
     today = Today(local(now, zone), leaning, zone)
     found = [
-        span for pattern, build in rules for match in pattern.finditer(plain) if (span := _build(build, match, today))
+        span
+        for pattern, build in rules
+        for match in islice(pattern.finditer(plain), _MOST)
+        if (span := _build(build, match, today))
     ]
     found.sort(key=lambda span: (span.first, -span.last))
     apart: list[Span] = []
@@ -74,7 +82,7 @@ def _build(build: english.Build, match: re.Match[str], today: Today) -> Span | N
 
 def _narrowed(span: Span, text: str) -> Span:
     """ "early March", "end of last month", "yesterday morning"."""
-    if span.unit in ("month", "quarter", "year") and (word := _EARLY.search(text[: span.first])):
+    if span.unit in ("month", "quarter", "year") and (word := _EARLY.search(spans.preceding(text, span.first))):
         place = (word.lastindex or 1) - 1
         return replace(spans.third(span, place % 3), first=word.start())
     if span.unit == "day" and (part := _PART_EN.match(text, span.last)):
@@ -107,7 +115,7 @@ def _may_join(text: str, left: Span, right: Span) -> bool:
     """ "and" joins after "between" only."""
     if text[left.last : right.first].strip().lower() != "and":
         return True
-    return re.search(r"\bbetween(?: the)?\s+$", text[: left.first], re.IGNORECASE) is not None
+    return re.search(r"\bbetween(?: the)?\s+$", spans.preceding(text, left.first), re.IGNORECASE) is not None
 
 
 def _between(left: Span, right: Span, today: Today) -> Span | None:

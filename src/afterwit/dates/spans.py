@@ -202,3 +202,8 @@ def _back(moment: datetime, count: int, unit: Unit) -> datetime:
     if unit in ("day", "week"):
         return moment - timedelta(days=count * (7 if unit == "week" else 1))
     return shift_months(moment, -count * {"month": 1, "quarter": 3, "year": 12}[unit])
+
+
+def preceding(text: str, place: int) -> str:
+    """The few words before a place, which is all that decides what a phrase there means."""
+    return text[max(0, place - 40) : place]

@@ -1,9 +1,10 @@
 """Text in Chinese and English: index tokens, sameness of meaning, size. Pure functions; stored text never changes."""
 
-from afterwit.text.limits import check_text, count_tokens, sentences, truncate
+from afterwit.text.limits import check_text, sentences
 from afterwit.text.names import mentions
 from afterwit.text.polarity import is_negated
 from afterwit.text.sameness import language, same_statement, statement_key
+from afterwit.text.size import count_tokens, truncate
 from afterwit.text.terms import hard_terms
 from afterwit.text.tokens import fold, index_tokens, query_tokens
 

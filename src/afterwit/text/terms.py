@@ -5,14 +5,16 @@ from collections.abc import Iterator
 
 from afterwit.text.tokens import CJK, STOP_EN, plain, trim
 
-_ADDRESS = re.compile(r"\b[a-z][a-z0-9+.\-]*://[^\s<>\"'，。；）】]+|[\w.+\-]+@[\w\-]+(?:\.[\w\-]+)+", re.IGNORECASE)
+_ADDRESS = re.compile(
+    r"\b[a-z][a-z0-9+.\-]{1,20}://[^\s<>\"'，。；）】]+|(?<![\w.+\-])[\w.+\-]+@[\w\-]+(?:\.[\w\-]+)+", re.IGNORECASE
+)
 _QUOTED = re.compile(
     r"\"([^\"\n]{1,80})\"|“([^”\n]{1,80})”|「([^」\n]{1,80})」|『([^』\n]{1,80})』|《([^》\n]{1,80})》|`([^`\n]{1,80})`|"
     r"(?<!\w)['‘]([^'’\n]{1,80})['’](?!\w)"
 )
 _CHUNK = re.compile(rf"(?:[._\-/:@#+$%&~\\]|(?![{CJK}])[^\W_])+(?:,\d{{3}}(?!\d))*")
 _SENTENCE_START = re.compile(r"(?:^|[.!?。！？；;:：\n])\s*[\"'“”‘’(（*\-•]*\s*$")
-_CAMEL_INSIDE = re.compile(r"[a-z][A-Z]|[A-Z]{2,}[a-z]")
+_CAMEL_INSIDE = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 
 _NUMBER_WORDS = {
     word: str(value)
@@ -31,7 +33,7 @@ _VERBS_AFTER_NAME = frozenset(
 _DIGITS_ZH = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0}
 _UNITS_ZH = {"十": 10, "百": 100, "千": 1000, "万": 10_000, "亿": 100_000_000}
 _COUNTED = re.compile(
-    r"([零〇一二两三四五六七八九十百千万亿]+)(个|人|年|月|日|号|天|点|次|块|元|岁|楼|层|室|杯|本|台|条|只|名|周|小时|分钟|"
+    r"(?<![零〇一二两三四五六七八九十百千万亿])([零〇一二两三四五六七八九十百千万亿]{1,12})(个|人|年|月|日|号|天|点|次|块|元|岁|楼|层|室|杯|本|台|条|只|名|周|小时|分钟|"
     r"秒|米|公里|斤|公斤|版|期|章|页|级|楼|套|间|辆|张|份|家|位|倍|度|路|车间|单元|组|班|年级|季度|折|成|小|个月)"
 )
 _WEEKDAY_ZH = re.compile(r"(?:周|星期|礼拜)([一二三四五六日天])")

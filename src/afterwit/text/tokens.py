@@ -172,7 +172,7 @@ def trim(chunk: str) -> str:
     if start == len(chunk):
         return ""
     lead = chunk[:start]
-    kept = re.search(r"(?:--?|(?:\.\.?|~)?/|\$|@|#|_+|\\\\)?\.?$", lead)
+    kept = re.search(r"(?:--?|(?:\.\.?|~)?/|\$|@|#|_+|\\\\)?\.?$", lead[-4:])
     return (kept.group() if kept and not lead.endswith("...") else "") + chunk[start:].rstrip("&")
 
 
@@ -180,7 +180,7 @@ def _identifier_tokens(chunk: str) -> Iterator[str]:
     whole = chunk.casefold()
     yield whole[:MAX_TOKEN]
     yield _edge(whole)
-    if _VERSION.fullmatch(chunk):
+    if _is_version(chunk):
         yield from _version_prefixes(whole)
         return
     if _HEX.fullmatch(chunk):
@@ -190,10 +190,14 @@ def _identifier_tokens(chunk: str) -> Iterator[str]:
         if not bare:
             continue
         yield _edge(piece.casefold())
-        if _VERSION.fullmatch(bare):
+        if _is_version(bare):
             yield from _version_prefixes(bare.casefold())
         elif not _HEX.fullmatch(bare):
             yield from _part_words(bare)
+
+
+def _is_version(chunk: str) -> bool:
+    return len(chunk) <= 64 and _VERSION.fullmatch(chunk) is not None
 
 
 def _edge(folded: str) -> str:

@@ -6,7 +6,7 @@ import unicodedata
 
 from afterwit.text.polarity import is_negated
 from afterwit.text.terms import hard_terms
-from afterwit.text.tokens import CJK, STOP_EN, fold, plain, trim
+from afterwit.text.tokens import CJK, STOP_EN, plain, trim
 
 _CONTRACTIONS = (
     (re.compile(r"\bcan(?:['’]t|not)\b", re.IGNORECASE), "can not"),
@@ -31,6 +31,8 @@ _LIST_AFTER = STOP_EN | frozenset(
 _ENDS_IN_S = frozenset("news always perhaps series species physics mathematics lens gas bus".split())
 #: Words that only turn a statement into its denial; 再 and "longer" as in 不再, "no longer".
 _DENIALS = frozenset("not no never longer anymore without 不 没 再 别 未 勿 莫 甭 无".split())
+#: NFKC would make 10² the number 102.
+_POWER = re.compile("[⁰¹²³⁴-⁹₀-₉]+")
 _QUESTION = re.compile(r"[?？吗]|呢[？?。]?$")
 
 
@@ -75,6 +77,7 @@ def _content(text: str) -> list[str]:
     """What carries meaning, in order, in a form where equal meaning is equal text."""
     for pattern, replacement in _CONTRACTIONS:
         text = pattern.sub(replacement, text)
+    text = _POWER.sub(lambda found: "^" + unicodedata.normalize("NFKC", found.group()), text)
     items = [word for found in _ITEM.findall(plain(text)) if (word := _normal(found))]
     if "and" in items and "respectively" not in items:
         _sort_lists(items)
@@ -84,10 +87,12 @@ def _content(text: str) -> list[str]:
 def _normal(item: str) -> str:
     if item in _IGNORED or item in _PARTICLES:
         return "," if item in ",.;:，。；：" else ""
-    word = trim(item)
+    if item.isalpha() and not item.isascii():
+        return item.casefold()
+    word = item if item[0] == "~" and item[-1].isdigit() else trim(item)
     if not word:
         return "" if item.strip("._-/:@#+$%&~\\!") == "" else unicodedata.normalize("NFKC", item)
-    return _singular(fold(word))
+    return _singular(word.casefold())
 
 
 def _singular(word: str) -> str:

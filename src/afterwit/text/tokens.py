@@ -122,9 +122,10 @@ def query_tokens(text: str) -> list[str]:
     """
     kept: dict[str, None] = {}
     dropped: dict[str, None] = {}
+    mixed = text.upper() != text  # then IT and US in capitals are names
     for chunk in _chunks(text):
         if not _IS_CJK.match(chunk):
-            stop = chunk.casefold() in STOP_EN
+            stop = chunk.casefold() in STOP_EN and not (mixed and chunk.isupper() and len(chunk) > 1)
             (dropped if stop else kept).update(dict.fromkeys(_latin_tokens(chunk)))
             continue
         for run in _content_runs(chunk):

@@ -13,10 +13,10 @@ import logging
 import os
 import signal
 import socket
+import sys
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
@@ -28,6 +28,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from afterwit import __version__
 from afterwit.config import Settings
 from afterwit.errors import AfterwitError, ConfigError, Forbidden, InvalidInput, Unauthenticated
 from afterwit.serve.mcp import build_server, log_to_stderr, open_for_agents
@@ -114,7 +115,7 @@ def build_http_app(service: "Afterwit", settings: Settings, *, api_key: str | No
 
 
 async def _health(_request: Request) -> Response:
-    return JSONResponse({"status": "ok", "version": version("afterwit")})
+    return JSONResponse({"status": "ok", "version": __version__})
 
 
 class _Guard:
@@ -183,7 +184,7 @@ def _name_of(authority: str) -> str:
 class _Server(uvicorn.Server):
     """A server that returns when it was told to stop, so that the store is closed, and says when it is ready."""
 
-    def __init__(self, config: uvicorn.Config, on_ready: Callable[[str], None] | None) -> None:
+    def __init__(self, config: uvicorn.Config, on_ready: Callable[[str], None]) -> None:
         super().__init__(config)
         self._on_ready = on_ready
 
@@ -201,9 +202,14 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start to listen, then tell the address."""
         await super().startup(sockets)
-        if self.started and self._on_ready is not None:
+        if self.started:
             host, port = self.servers[0].sockets[0].getsockname()[:2]
             self._on_ready(f"http://{f'[{host}]' if ':' in host else host}:{port}")
+
+
+def _tell(url: str) -> None:
+    sys.stderr.write(f"Afterwit listens on {url} (MCP at {url}/mcp). Ctrl-C ends it.\n")
+    sys.stderr.flush()
 
 
 def run_http(
@@ -211,7 +217,7 @@ def run_http(
     *,
     host: str | None = None,
     port: int | None = None,
-    on_ready: Callable[[str], None] | None = None,
+    on_ready: Callable[[str], None] = _tell,
 ) -> None:
     """Serve until SIGINT or SIGTERM, then finish what is under way and close the store.
 
@@ -219,7 +225,7 @@ def run_http(
         settings: of the service; `host` and `port` are the defaults of the next two.
         host: address to listen on.
         port: 0 = any free one.
-        on_ready: called with the base URL once requests are answered.
+        on_ready: called with the base URL once requests are answered; says so on standard error by default.
 
     Raises:
         ConfigError: no API key for an address that others can reach, or the address cannot be used.

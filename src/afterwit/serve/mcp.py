@@ -12,13 +12,13 @@ import sys
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
-from importlib.metadata import version
 from types import FrameType
 from typing import TYPE_CHECKING, Any, cast
 
 import anyio
 import anyio.to_thread
 import mcp_types as types
+from mcp.server.caching import CacheHint
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
@@ -27,6 +27,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
+from afterwit import __version__
 from afterwit.config import Settings
 from afterwit.serve.calls import Opening, call, unknown_tool
 from afterwit.serve.tools import BY_NAME, INSTRUCTIONS, TOOLS, ToolSpec
@@ -38,6 +39,9 @@ _log = logging.getLogger(__name__)
 
 #: Calls carried out at once; the rest wait. Reading and writing the pipe does not count.
 CALLS_AT_ONCE = 16
+
+#: How long a client may keep the list of tools, in milliseconds: it only changes with the version.
+TOOLS_FRESH_MS = 3_600_000
 
 #: Longest wait, in seconds, for calls that are under way when the client closes the pipe.
 LAST_ANSWERS_S = 10.0
@@ -73,9 +77,10 @@ def build_server(get_service: "Callable[[], Afterwit]") -> Server[Any]:
 
     return Server(
         "afterwit",
-        version=version("afterwit"),
+        version=__version__,
         title="Afterwit memory",
         instructions=INSTRUCTIONS,
+        cache_hints={"tools/list": CacheHint(ttl_ms=TOOLS_FRESH_MS, scope="public")},
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )

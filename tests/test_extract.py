@@ -337,3 +337,235 @@ def test_precision_and_recall_on_written_sentences(positive: list[tuple[str, set
     recall = len(right) / len(positive)
     assert precision >= 0.95, (wrong_kind, false)
     assert recall >= 0.7, missed
+
+
+def described(text: str) -> Candidate:
+    return enrich(text, now=NOW, timezone=ZONE)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "subject", "topic", "value"),
+    [
+        ("User moved to Shanghai", FACT, "user", "residence", "Shanghai"),
+        ("User has lived in Shanghai since March 2025", FACT, "user", "residence", "Shanghai"),
+        ("User works at ByteDance as a backend engineer", FACT, "user", "employer", "ByteDance"),
+        ("User's favorite food is sushi", PREFERENCE, "user", "food", "sushi"),
+        ("Alice's birthday is March 5", FACT, "alice", "birthday", "March 5"),
+        ("My wife is a doctor", FACT, "user's wife", "job_title", "doctor"),
+        ("Project Atlas switched from MySQL to PostgreSQL", FACT, "project:atlas", "database", "PostgreSQL"),
+        ("Project Atlas uses Python 3.12", FACT, "project:atlas", "programming_language", "Python 3.12"),
+        ("User prefers tabs over spaces", PREFERENCE, "user", "code_style", "tabs"),
+        ("Always reply in English", PREFERENCE, "user", "reply_language", "English"),
+        ("The deadline for project Atlas is June 30", FACT, "project:atlas", "deadline", "June 30"),
+        ("Room 101 is for meetings", FACT, "", "", ""),
+        ("用户搬到上海了", FACT, "user", "residence", "上海"),
+        ("用户2025年3月搬到上海", FACT, "user", "residence", "上海"),
+        ("我住在上海", FACT, "user", "residence", "上海"),
+        ("用户在阿里巴巴工作", FACT, "user", "employer", "阿里巴巴"),
+        ("用户的职位是后端工程师", FACT, "user", "job_title", "后端工程师"),
+        ("我们公司用的是 Java 17", FACT, "user", "programming_language", "Java 17"),
+        ("张三的生日是5月1日", FACT, "张三", "birthday", "5月1日"),
+        ("李四住在北京", FACT, "李四", "residence", "北京"),
+        ("我表弟的生日是7月15日", FACT, "用户的表弟", "birthday", "7月15日"),
+        ("项目 Atlas 用的是 PostgreSQL 16", FACT, "project:atlas", "database", "PostgreSQL 16"),
+        ("用户喜欢吃川菜", PREFERENCE, "user", "food", "川菜"),
+        ("以后都用中文回答我", PREFERENCE, "user", "reply_language", "中文"),
+        ("用户对花生过敏", FACT, "user", "allergy", "花生"),
+    ],
+)
+def test_a_statement_is_described(text: str, kind: Kind, subject: str, topic: str, value: str):
+    found = described(text)
+    assert (found.kind, found.subject, found.topic, found.value) == (kind, subject, topic, value)
+    assert found.summary == found.raw == text
+
+
+@pytest.mark.parametrize("text", ["My friend lives in Rome", "我同事的生日是5月1日"])
+def test_one_of_several_people_gets_no_slot(text: str):
+    assert described(text).subject == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "basis", "confidence"),
+    [
+        ("I prefer tabs", Basis.STATED, 1.0),
+        ("我不吃辣", Basis.STATED, 1.0),
+        ("User said they are allergic to peanuts", Basis.STATED, 1.0),
+        ("用户明确表示不吃辣", Basis.STATED, 1.0),
+        ("用户要求回答尽量简短", Basis.STATED, 1.0),
+        ("User prefers tabs", Basis.INFERRED, 0.6),
+        ("User seems to prefer Vim", Basis.INFERRED, 0.6),
+        ("I probably prefer Vim", Basis.INFERRED, 0.6),
+        ("用户似乎更喜欢 Vim", Basis.INFERRED, 0.6),
+        ("用户可能住在北京", Basis.INFERRED, 0.6),
+        ("She said she lives in Berlin", Basis.INFERRED, 0.6),
+    ],
+)
+def test_only_own_or_reported_words_of_the_user_count_as_stated(text: str, basis: Basis, confidence: float):
+    assert (described(text).basis, described(text).confidence) == (basis, confidence)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_change", "is_negated"),
+    [
+        ("User moved to Shanghai", True, False),
+        ("User lives in Shanghai", False, False),
+        ("User no longer works at Google", True, True),
+        ("User does not use Java", False, True),
+        ("We stopped using Jenkins", True, False),
+        ("No, use pnpm instead of npm", True, False),
+        ("We chose PostgreSQL, not MySQL", False, False),
+        ("用户搬到上海了", True, False),
+        ("用户改用 pnpm 了", True, False),
+        ("用户不再使用 Java", True, True),
+        ("用户不用 Java", False, True),
+        ("别用 npm，用 pnpm", True, False),
+        ("我不吃辣", False, True),
+    ],
+)
+def test_words_of_change_and_denial_are_seen(text: str, is_change: bool, is_negated: bool):
+    assert (described(text).is_change, described(text).is_negated) == (is_change, is_negated)
+
+
+def test_a_decision_keeps_choice_options_and_reason():
+    english = described("We chose PostgreSQL over MySQL because we need row-level security.")
+    assert english.structured == {
+        "chosen": "PostgreSQL",
+        "rejected": "MySQL",
+        "options": ["PostgreSQL", "MySQL"],
+        "rationale": "we need row-level security",
+    }
+    chinese = described("选了 PostgreSQL 没选 MySQL，因为需要行级安全")
+    assert chinese.kind is DECISION
+    assert chinese.structured["chosen"] == "PostgreSQL"
+    assert chinese.structured["rejected"] == "MySQL"
+    assert chinese.structured["rationale"] == "需要行级安全"
+    plain = described("Decided to use FastAPI instead of Flask because of async support")
+    assert (plain.value, plain.structured["rationale"]) == ("FastAPI", "async support")
+
+
+def test_an_intent_keeps_its_trigger_or_due_time():
+    assert described("下次有空帮我看看性能优化").structured["trigger"] == "下次"
+    assert described("Next time, check the cache headers").structured["trigger"] == "Next time"
+    assert described("Remind me to renew the domain on 2025-07-01").structured["due"] == "2025-06-30T16:00:00Z"
+    assert described("明天提醒我续签证书").structured["due"] == "2025-06-10T16:00:00Z"
+
+
+def test_a_lesson_keeps_its_parts_and_nature():
+    found = described("If the upload times out, retry with a smaller chunk size.")
+    assert found.kind is LESSON
+    assert found.structured == {
+        "situation": "the upload times out",
+        "action": "retry with a smaller chunk size",
+        "nature": "technique",
+    }
+    assert described("The root cause was a stale DNS cache").structured["nature"] == "pitfall"
+
+
+def test_times_of_validity_are_read():
+    trip = described("User is traveling to Tokyo until June 20")
+    assert trip.valid_to == datetime(2025, 6, 20, 16, tzinfo=UTC)
+    moved = described("用户2025年3月搬到上海")
+    assert moved.valid_from == moved.happened_at == datetime(2025, 2, 28, 16, tzinfo=UTC)
+
+
+def test_a_text_of_several_sentences_is_described_by_the_first_sure_one():
+    found = described("Thanks! What a day. I moved to Shanghai. I love it.")
+    assert (found.topic, found.value) == ("residence", "Shanghai")
+
+
+@pytest.mark.parametrize(
+    ("text", "summary"),
+    [
+        ("I prefer tabs over spaces.", "User prefers tabs over spaces."),
+        ("I don't eat pork.", "User does not eat pork."),
+        ("I'm allergic to peanuts.", "User is allergic to peanuts."),
+        ("I have two kids.", "User has two kids."),
+        ("My birthday is March 5.", "User's birthday is March 5."),
+        ("I moved to Berlin with my wife.", "User moved to Berlin with their wife."),
+        ("By the way, I live in Oslo.", "User lives in Oslo."),
+        ("We use Grafana for dashboards.", "We use Grafana for dashboards."),
+        ("No, use pnpm instead of npm.", "use pnpm instead of npm."),
+        ("我不吃辣。", "用户不吃辣。"),
+        ("对了，我住在上海。", "用户住在上海。"),
+        ("我们公司用的是 Java 17。", "我们公司用的是 Java 17。"),
+        ("我希望你先给结论再解释。", "用户希望助手先给结论再解释。"),
+    ],
+)
+def test_summaries_are_in_the_third_person_where_that_is_safe(text: str, summary: str):
+    (found,) = extract(text, now=NOW, timezone=ZONE)
+    assert (found.summary, found.raw) == (summary, text)
+
+
+TRANSCRIPT = """User: Hi! I prefer tabs over spaces. Can you fix the login bug?
+Assistant: Sure. I prefer spaces myself. It turned out the proxy strips the header.
+User: No, use pnpm instead of npm.
+```
+I live in Rome.
+```
+[m:0190aaaa-bbbb-7ccc-8ddd-eeeeffff0000] User lives in Paris
+System: I am a teacher.
+"""
+
+
+def test_only_the_users_speech_gives_preferences_and_stated_facts():
+    found = extract(TRANSCRIPT, now=NOW, timezone=ZONE)
+    assert [(item.kind, item.raw, item.basis) for item in found] == [
+        (PREFERENCE, "I prefer tabs over spaces.", Basis.STATED),
+        (LESSON, "It turned out the proxy strips the header.", Basis.INFERRED),
+        (CONSTRAINT, "No, use pnpm instead of npm.", Basis.STATED),
+    ]
+
+
+def test_chinese_transcripts_are_read_by_speaker():
+    text = "用户：你好，我不吃辣。帮我订个餐厅\n助手：好的，我喜欢川菜。我们决定用 Redis 做队列，因为已经部署好了。\n用户：我住在上海"
+    found = extract(text, now=NOW, timezone=ZONE)
+    assert [(item.kind, item.basis) for item in found] == [
+        (PREFERENCE, Basis.STATED),
+        (DECISION, Basis.INFERRED),
+        (FACT, Basis.STATED),
+    ]
+
+
+def test_several_statements_come_in_order_and_repeats_once():
+    text = "I live in Oslo. I'm vegetarian.\n\nI live in Oslo.\n我对花生过敏。"
+    assert [item.topic for item in extract(text, now=NOW, timezone=ZONE)] == ["residence", "diet", "allergy"]
+
+
+def test_a_statement_taken_back_as_a_joke_is_dropped():
+    assert extract("I live on Venus Street. Just kidding!", now=NOW, timezone=ZONE) == []
+    assert extract("我住在上海。开玩笑的。", now=NOW, timezone=ZONE) == []
+
+
+def test_text_to_be_worked_on_is_not_taken_as_the_users_words():
+    text = "Please translate the following:\n"
+    assert extract(text + "I live in Paris.", now=NOW, timezone=ZONE) == []
+    assert extract("请翻译下面这段话：\n我住在巴黎。我喜欢猫。", now=NOW, timezone=ZONE) == []
+
+
+def test_recalled_memories_and_code_give_nothing():
+    fenced = '<afterwit-memory id="1">\nUser prefers tabs.\nI live in Paris.\n</afterwit-memory>'
+    assert extract(fenced, now=NOW, timezone=ZONE) == []
+    assert extract("```\nI live in Paris.\n```", now=NOW, timezone=ZONE) == []
+
+
+def test_an_unknown_zone_is_refused():
+    with pytest.raises(InvalidInput):
+        enrich("I moved to Oslo yesterday", now=NOW, timezone="Mars/Base")
+
+
+@pytest.mark.parametrize("text", ["", "   ", "。", "\n\n", "🙂", "\ud800"])
+def test_texts_without_words_give_nothing(text: str):
+    assert extract(text, now=NOW, timezone=ZONE) == []
+    assert enrich(text, now=NOW, timezone=ZONE).kind is FACT
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    "unit",
+    ["a", "I ", "我", "用A代替", "从A换成", "“", '"', "to avoid x, ", "User: ", "12:", "really ", "( ", "项目", "，"],
+)
+def test_hostile_repetition_is_read_quickly(unit: str):
+    for size in (400, 16_000):
+        text = (unit * size)[:size]
+        extract(text, now=NOW, timezone=ZONE)
+        enrich(text, now=NOW, timezone=ZONE)

@@ -15,7 +15,7 @@ from afterwit.dates.phrases import find_phrases, utc, zone_of
 from afterwit.extract import chinese, doubt, english
 from afterwit.extract.rules import ASSISTANT_KINDS, Found
 from afterwit.extract.speech import Sentence, spoken
-from afterwit.extract.wording import corrects, subject_of, third_person, without_lead
+from afterwit.extract.wording import corrects, plainly, subject_of, third_person, without_lead
 from afterwit.records import Basis, Candidate, Json, Kind
 from afterwit.text import is_negated, language, sentences
 from afterwit.vocabulary import USER, confidence_of, strip_injected
@@ -46,11 +46,14 @@ def enrich(text: str, *, now: datetime, timezone: str) -> Candidate:
     """
     own = strip_injected(text).strip() or text
     for part in sentences(own):
+        if len(part) > MAX_SENTENCE_CHARS:
+            continue
         plain = doubt.unquoted(part)
         if not doubt.is_question(plain) and (found := _read(plain)):
             return _candidate(found, part, own=own, stated=_is_stated(part), now=now, timezone=timezone)
-    found = Found(Kind.FACT, who=_leading_person(own))
-    return _candidate(found, own, own=own, stated=_is_stated(own), now=now, timezone=timezone)
+    head = own[:MAX_SENTENCE_CHARS]
+    found = Found(Kind.FACT, who=_leading_person(head))
+    return _candidate(found, head, own=own, stated=_is_stated(head), now=now, timezone=timezone)
 
 
 def extract(text: str, *, now: datetime, timezone: str) -> list[Candidate]:
@@ -85,6 +88,8 @@ def extract(text: str, *, now: datetime, timezone: str) -> list[Candidate]:
 
 
 def _from_sentence(sentence: Sentence, *, now: datetime, timezone: str) -> Candidate | None:
+    if len(sentence.text) > MAX_SENTENCE_CHARS:
+        return None
     plain = doubt.unquoted(sentence.text)
     if doubt.is_question(plain) or doubt.is_not_meant(plain):
         return None
@@ -105,9 +110,7 @@ def _from_sentence(sentence: Sentence, *, now: datetime, timezone: str) -> Candi
 
 
 def _read(sentence: str) -> Found | None:
-    if len(sentence) > MAX_SENTENCE_CHARS:
-        return None
-    core = without_lead(sentence)
+    core = plainly(sentence)
     if language(core) == "zh" or re.match(r".{0,12}[\u4e00-\u9fff]", core):
         return chinese.read(core, corrects=corrects(sentence))
     return english.read(core)
@@ -158,5 +161,7 @@ def _is_stated(text: str) -> bool:
 
 
 def _leading_person(text: str) -> str:
+    if doubt.reports_user(text):
+        return USER
     match = re.match(r"(?:the user|user|i|my|我|用户)(?:\b|(?=[\u4e00-\u9fff]))", without_lead(text), re.IGNORECASE)
     return match.group() if match else ""

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 
+from afterwit.extract.doubt import reports_user
 from afterwit.vocabulary import USER, fold_subject
 
 _LEAD_EN = re.compile(
@@ -16,6 +17,8 @@ _LEAD_EN = re.compile(
     r"my\b|our\b|the\b))"
     r"|(?:(?:the )?user (?:has |just |explicitly |clearly |also )*(?:said|stated|says|states|mentioned|"
     r"confirmed|told me|told us|told the agent)(?: that|:)?\s+)"
+    r"|(?:(?:the )?user (?:has |explicitly |clearly |also )*(?:asked|asks|requested|requests|insisted|told)"
+    r"(?: (?:me|us|you|the agent|the assistant))? to )"
     r"|(?:(?:and|but|so|also|because) )"
     r"|(?:i (?:already |just )?(?:told you|said|mentioned)(?: that|:)? (?=i\b|we\b|my\b|our\b))"
     r"|(?:(?:i think|i believe|i guess|as you know|like i said|as i said|for me|personally|in my opinion|imo),? )"
@@ -34,7 +37,7 @@ _LEAD_ZH = re.compile(
     r"用户(?:明确|曾|刚才|之前|也|已|已经|再次|多次|反复|特别)*(?:说|表示|提到|告诉我|强调|指出|确认|声明)"
     r")(?:过|了|道)?[，,。.：:！!；;、\s]+"
     r"|用户(?:明确|曾|刚才|之前|也|已|已经|再次|多次|反复|特别)*(?:表示|提到过?|告诉我|强调|指出|声明|"
-    r"说过?)(?=他|她|自己|不|喜欢|住|对|要|希望|[\u4e00-\u9fff])"
+    r"说过?|要求|希望(?=助手|所有|代码|回答|回复|用))"
     r"|(?:但是?|而且|不过|所以|因此|并且|然后|另外|还有|其实|说实话|说真的|(?:请|帮我)?记住|(?:请|"
     r"帮我)?记一下|对了|现在开始)(?=我|用户|咱|以后|别|不要|请|项目|公司|下次|这个|所有|接口)"
     r"|(?:我觉得|我认为|个人觉得|我感觉|据我所知)(?=我|我们|公司)"
@@ -76,6 +79,15 @@ _TEAM_WORDS = re.compile(
     r"集群|仓库|数据库|缓存|部署|构建|大家",
     re.IGNORECASE,
 )
+_THEY = re.compile(r"^(?:they are|they're|they|he|she)\b", re.IGNORECASE)
+_THEIR = re.compile(r"^(?:their|his|her)\b", re.IGNORECASE)
+_HE_ZH = re.compile("(?:他|她|自己|我)(?!们)")
+_VERB_ZH = re.compile("不|没|更|最|喜欢|偏|讨厌|住|搬|对[^了，]{1,12}过敏|想|爱|正在|现在|已经|目前")
+_HEDGE = re.compile(
+    r"\b(?:seems? to|appears? to|probably|apparently|likely|perhaps|maybe|presumably) |(?:可能|似乎|好像|"
+    r"看起来|看来|大概|或许|也许|应该是?)(?=[^，,。]*$)",
+    re.IGNORECASE,
+)
 _PERSON = re.compile(r"[A-Z][a-z]+(?: (?:[A-Z]\.|[A-Z][a-z]+))?|[\u4e00-\u9fff]{2,4}")
 
 
@@ -84,6 +96,23 @@ def without_lead(sentence: str) -> str:
     shorter = sentence[match.end() :] if (match := _LEAD_EN.match(sentence)) else sentence
     shorter = shorter[match.end() :] if (match := _LEAD_ZH.match(shorter)) else shorter
     return shorter.lstrip() or sentence
+
+
+def plainly(sentence: str) -> str:
+    """The statement without lead words and hedges, the user named where it is reported of the user: what forms fit.
+
+    "User said they seem to prefer Vim" -> "user prefer Vim", 用户明确表示他可能不吃辣 -> 用户不吃辣.
+    """
+    core = without_lead(sentence)
+    if core != sentence and reports_user(sentence):
+        core = _THEIR.sub("user's", _THEY.sub(_user_for, core, count=1), count=1)
+        core = _HE_ZH.sub("用户", core, count=1) if _HE_ZH.match(core) else core
+        core = f"用户{core}" if _VERB_ZH.match(core) else core
+    return _HEDGE.sub("", core)
+
+
+def _user_for(pronoun: re.Match[str]) -> str:
+    return "user is" if "re" in pronoun.group().lower() else "user"
 
 
 def corrects(sentence: str) -> bool:
@@ -130,14 +159,24 @@ def _project_in(sentence: str) -> str:
 # --- Third person ---------------------------------------------------------------------------------
 
 _AUXILIARIES = {
-    "am": "is", "'m": "is", "have": "has", "'ve": "has", "do": "does", "don't": "does not", "didn't": "did not",
-    "haven't": "has not", "'ll": "will", "'d": "would", "can't": "cannot", "won't": "will not",
-}  # fmt: skip
+    "am": "is",
+    "'m": "is",
+    "have": "has",
+    "'ve": "has",
+    "do": "does",
+    "don't": "does not",
+    "didn't": "did not",
+    "haven't": "has not",
+    "'ll": "will",
+    "'d": "would",
+    "can't": "cannot",
+    "won't": "will not",
+}
 #: Words that stay as they are after "User".
 _SAME = frozenset(
-    "was can cannot will had did must should would could may moved lived worked joined started switched got chose decided "
-    "went became picked left turned grew studied graduated changed upgraded migrated settled opted selected tried learned "
-    "bought adopted stopped made found met quit spent built wrote ran took gave told set".split()
+    "was can cannot will had did must should would could may moved lived worked joined started switched got chose "
+    "decided went became picked left turned grew studied graduated changed upgraded migrated settled opted selected "
+    "tried learned bought adopted stopped made found met quit spent built wrote ran took gave told set".split()
 )
 _ADVERBS = frozenset(
     "really usually always never generally currently now just still also mostly actually recently personally typically "

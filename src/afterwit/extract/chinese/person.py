@@ -36,7 +36,7 @@ PREFERENCES = (
     ),
     rule(
         Kind.PREFERENCE,
-        rf"{WHO}{ADV}(?:喜欢|偏好|偏爱|希望|想要|倾向于?)(?:看|收到)?(?P<value>[^。，,；;！\n]*?的)?(?:回答|"
+        rf"{WHO}{ADV}(?:喜欢|偏好|偏爱|希望|想要|倾向于?)(?:看|收到)?(?P<value>[^。，,；;！\n]*?)(?:回答|"
         rf"回复|答复|解释)(?:[^。，,；;！\n]*)",
         "reply_style",
     ),
@@ -51,6 +51,14 @@ PREFERENCES = (
         rf"碰|沾|抽)(?!了|饭了?$|饭[。，了]|东西$|早饭|午饭|晚饭|这|那)"
         rf"(?P<value>[^。，,；;！\n了]{{1,20}}){END}",
         "diet",
+    ),
+    *(
+        rule(
+            Kind.PREFERENCE,
+            rf"{WHO}{ADV}(?:喜欢|爱|不喜欢|不爱|喜爱|偏爱|习惯){verb}(?!你|他|她|它|这|那|了|吗|什么){VALUE}",
+            topic,
+        )
+        for verb, topic in (("吃", "food"), ("喝", "drink"), ("听", "music"), ("打", "sport"), ("踢", "sport"))
     ),
     rule(
         Kind.PREFERENCE,
@@ -99,6 +107,9 @@ CHANGES = (
         "marital_status",
         is_change=True,
     ),
+    rule(
+        Kind.FACT, rf"{WHO}{ADV}(?:离职|辞职|离开|从)(?:了)?{ORG}(?:离职|辞职)?(?:了)?{END}", "employer", is_change=True
+    ),
     rule(Kind.FACT, rf"{TEAM}{ADV}(?:不再(?:使用|用)|弃用|停用|淘汰|下线)了?{TECH}", is_change=True, named=True),
     rule(
         Kind.FACT,
@@ -124,6 +135,8 @@ CHANGES = (
 )
 
 FACTS = (
+    rule(Kind.FACT, rf"{TEAM}{ADV}(?:不用|没有?用|没在用|不使用|没有使用){TECH}", named=True),
+    rule(Kind.FACT, rf"{WHO}{ADV}(?:负责|主管|维护|牵头)(?!人)(?P<value>[^。，,；;！\n]{{2,20}}?)(?:的)?{END}"),
     rule(Kind.FACT, rf"(?P<who>{NAME})是(?:我|用户)的?{KIN}[，,]其{ATTRIBUTE}(?:是|为){VALUE}"),
     rule(
         Kind.FACT,

@@ -32,8 +32,8 @@ PREFERENCES = (
     rule(
         Kind.PREFERENCE,
         rf"{WHO} {ADV}(?i:prefers?|wants?|likes?) (?:(?i:the |all |your |my |to (?:get|have|read|receive) )*)"
-        rf"(?i:answers|"
-        rf"replies|responses|explanations|summaries|messages|output)(?: to be)?(?P<value> [\w -]+)?",
+        rf"(?P<value>(?:[\w-]+ ){{0,3}}?)(?i:answers|replies|responses|explanations|summaries|messages|output)"
+        rf"(?: (?i:to be )?(?P<other>[\w -]+))?",
         "reply_style",
     ),
     rule(
@@ -140,9 +140,8 @@ CHANGES = (
     ),
     rule(
         Kind.FACT,
-        rf"{PROJECT} ?{ADV}(?i:no longer uses?|stopped using|quit using|dropped|deprecated|don't use|do not "
-        rf"use|doesn't use|does not use"
-        rf"|abandoned|got rid of|are dropping|is dropping) {VALUE}",
+        rf"{PROJECT} ?{ADV}(?i:no longer uses?|stopped using|quit using|dropped|deprecated|abandoned|got rid "
+        rf"of|are dropping|is dropping) {VALUE}",
         is_change=True,
         named=True,
     ),
@@ -158,9 +157,24 @@ CHANGES = (
 )
 
 FACTS = (
+    rule(Kind.FACT, rf"{PROJECT} ?{ADV}(?i:don't|do not|doesn't|does not) (?i:use) {VALUE}", named=True),
     rule(
         Kind.FACT,
-        rf"{WHO} ?{ADV}(?i:{BE} )?(?i:lives?|living|resides?|based|located|stay) (?i:and work )?(?i:in|near|"
+        rf"{WHO} ?{ADV}(?i:no longer works? (?:at|for)|left|quit|resigned from) {CAP}",
+        "employer",
+        is_change=True,
+    ),
+    rule(
+        Kind.FACT,
+        rf"{WHO} ?{ADV}(?i:no longer lives? in|moved (?:away from|out of)) {PLACE}",
+        "residence",
+        is_change=True,
+    ),
+    rule(Kind.FACT, rf"{WHO} ?{ADV}(?i:{BE} )?(?i:responsible for|in charge of|owns|maintains) {VALUE}"),
+    rule(
+        Kind.FACT,
+        rf"{WHO} ?{ADV}(?i:{BE} )?(?i:lives?|(?<=has )lived|(?<=have )lived|(?<='ve )lived|living|resides?|"
+        rf"based|located|stay) (?i:and work )?(?i:in|near|"
         rf"out of) "
         rf"(?i:downtown |central |the )?{PLACE}",
         "residence",
@@ -299,10 +313,16 @@ FACTS = (
         r"app|site|repo|repository|"
         r"staging|production|environment|port|url|limit|timeout|quota|config|configuration|bucket|queue|"
         r"cluster|docs|documentation|"
-        r"branch|domain|hostname|registry|dashboard|key|rate limit|pool size|login button)) (?i:is|are|lives|"
+        r"branch|domain|hostname|registry|dashboard|key|rate limit|pool size)) (?i:is|are|lives|"
         r"runs|listens|returns|"
         r"accepts|is located|sits) (?i:at |on |in |called |named |set to |limited to )*(?:a |an "
         r")?(?P<value>(?=[^;!?\n]*[\d/:`_]|[A-Z]|\S+\.\w)[^;!?\n]+?)"
         r"(?=[.;!?]?\s*$|[;!?\n])",
+    ),
+    rule(
+        Kind.FACT,
+        r"(?i:the|this|that|our) (?:[\w-]+ ){0,4}?(?i:button|form|field|link|menu|page|option|setting|file|"
+        r"script|table|widget) "
+        r"(?i:is|are|lives|sits) (?:hidden |located )?(?i:inside|within|behind|under) (?P<value>[^.;!?\n]+)",
     ),
 )

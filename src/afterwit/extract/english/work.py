@@ -7,6 +7,12 @@ from afterwit.records import Kind
 CONSTRAINTS = (
     rule(
         Kind.CONSTRAINT,
+        r"(?i:please )?(?i:use) (?!(?i:it|this|that|the|them|your|my|these)\b)(?P<chosen>[^.,;!?\n]{2,40}?) "
+        r"(?i:for (?:all|every|any|each)?) ?"
+        r"(?!(?i:now|this|that|it|me|example)\b)[^.;!?\n]+",
+    ),
+    rule(
+        Kind.CONSTRAINT,
         rf"(?i:(?:please |let's |you should |we should |just )*(?:use|switch to|go with|try|install|import|"
         rf"call|run) )(?P<chosen>{C}+?),? "
         rf"(?i:instead of|rather than|not|and not|in place of|over) (?P<rejected>{C}+)",
@@ -61,12 +67,12 @@ DECISIONS = (
     rule(Kind.DECISION, rf"(?i:decision|decided|we decided)(?i::| that) ?{VALUE}{WHY}"),
     rule(
         Kind.DECISION,
-        rf"(?i:(?P<who>we|i|the user|user|the team|our team|they|project \w+|{NAME})(?:'ve| have| has)? "
-        rf"(?:finally |all |also |already |just )*)"
+        rf"(?i:(?P<who>we|i|the user|user|the team|our team|they|project \w+)(?:'ve| have| has)? (?:finally |"
+        rf"all |also |already |just )*|(?-i:{NAME}) |)"
         rf"(?i:chose|chosen|picked(?! up| out)|selected|opted for|settled on|decided on|decided for) (?i:to "
         rf"use )?(?P<chosen>{C}+?)"
         rf"(?: (?i:over|instead of|rather than|and not|not) (?P<rejected>{C}+?))?(?i: for (?:the |our )?[\w ]+?)?"
-        rf"(?:,? (?i:because|since|as|so that|due to|because of|for its|given) (?P<rationale>.+)|{STOP})",
+        rf"(?:,? (?i:because of|because|since|as|so that|due to|for its|given) (?P<rationale>.+)|{STOP})",
     ),
     rule(
         Kind.DECISION,
@@ -75,14 +81,16 @@ DECISIONS = (
         rf"(?i:go(?:ing|ne)? with|went with|stick(?:ing)? (?:with|to)|sticking with) (?!(?i:it|that|this|him|"
         rf"her|them|my|you)\b)(?P<chosen>[A-Z0-9]{C}*?|[\w-]+)"
         rf"(?: (?i:over|instead of|rather than|and not|not) (?P<rejected>{C}+?))?(?i: for (?:the |our )?[\w ]+?)?"
-        rf"(?:,? (?i:because|since|as|so that|due to|because of|for its|given) (?P<rationale>.+)|{STOP})",
+        rf"(?:,? (?i:because of|because|since|as|so that|due to|for its|given) (?P<rationale>.+)|{STOP})",
     ),
     rule(
         Kind.DECISION,
-        rf"(?i:(?P<who>we|i|the user|user|the team|our team|{NAME})(?:'ve| have| has)? (?:finally |all |also |"
-        rf"already |just )*)"
-        rf"(?i:decided|agreed|chose|resolved|opted) (?i:not )?(?i:to|that|on|against) (?P<chosen>{C}+?)"
-        rf"(?:,? (?i:because|since|as|so that|due to|because of|given) (?P<rationale>.+)|{STOP})",
+        rf"(?i:(?P<who>we|i|the user|user|the team|our team)(?:'ve| have| has)? (?:finally |all |also |already "
+        rf"|just )*|(?-i:{NAME}) |)"
+        rf"(?i:decided|agreed|chose|resolved|opted) (?i:not )?(?i:to|that|on|against) (?i:(?:use|adopt|go with)"
+        rf" )?(?P<chosen>{C}+?)"
+        rf"(?: (?i:instead of|rather than|over) (?P<rejected>{C}+?))?"
+        rf"(?:,? (?i:because of|because|since|as|so that|due to|given) (?P<rationale>.+)|{STOP})",
     ),
     rule(
         Kind.DECISION,
@@ -100,7 +108,8 @@ INTENTS = (
     rule(Kind.INTENT, r"(?P<trigger>(?i:next time(?: (?:we|you|i) [^,]+)?)),? (?!(?i:for sure|then)\b).*\w+.*"),
     rule(
         Kind.INTENT,
-        r"(?i:(?:please |can you )*remind me) (?i:(?:next time|tomorrow|later|on \w+)? ?(?:to|about|of|that)) .+",
+        r"(?i:(?:please |can you )*remind (?:me|us|them|the user|user)) (?i:(?:next time|tomorrow|later|on "
+        r"\w+)? ?(?:to|about|of|that)) .+",
     ),
     rule(Kind.INTENT, r"(?:TODO|Todo|todo|FIXME|To do|Follow[- ]up)(?i: later)?\s?[:(-].+|TODO later\b.*"),
     rule(Kind.INTENT, r"(?i:please )?(?i:don't forget|do not forget|remember) (?i:to) .+"),
@@ -159,7 +168,8 @@ LESSONS = (
     rule(
         Kind.LESSON,
         r"(?!(?i:i|you|he|she|they|we)\b)(?P<situation>[^,;?]+?) (?i:only works?|works? only|fails?|breaks?|"
-        r"crashes|hangs|times out|errors out|silently \w+|won't \w+|does not work|doesn't work) "
+        r"crashes|hangs|times out|errors out|silently \w+|won't \w+|does not work|doesn't work) (?:(?!i |you )"
+        r"[\w-]+ ){0,4}?"
         r"(?P<trigger>(?i:if|when|unless|with|without|after|on|because|before)\b.+)",
         nature="pitfall",
     ),

@@ -411,7 +411,7 @@ def test_only_own_or_reported_words_of_the_user_count_as_stated(text: str, basis
         ("User lives in Shanghai", False, False),
         ("User no longer works at Google", True, True),
         ("User does not use Java", False, True),
-        ("We stopped using Jenkins", True, False),
+        ("We stopped using Jenkins", True, True),
         ("No, use pnpm instead of npm", True, False),
         ("We chose PostgreSQL, not MySQL", False, False),
         ("用户搬到上海了", True, False),
@@ -517,7 +517,11 @@ def test_only_the_users_speech_gives_preferences_and_stated_facts():
 
 
 def test_chinese_transcripts_are_read_by_speaker():
-    text = "用户：你好，我不吃辣。帮我订个餐厅\n助手：好的，我喜欢川菜。我们决定用 Redis 做队列，因为已经部署好了。\n用户：我住在上海"
+    text = (
+        "用户：你好，我不吃辣。帮我订个餐厅\n"
+        "助手：好的，我喜欢川菜。我们决定用 Redis 做队列，因为已经部署好了。\n"
+        "用户：我住在上海"
+    )
     found = extract(text, now=NOW, timezone=ZONE)
     assert [(item.kind, item.basis) for item in found] == [
         (PREFERENCE, Basis.STATED),
@@ -532,7 +536,7 @@ def test_several_statements_come_in_order_and_repeats_once():
 
 
 def test_a_statement_taken_back_as_a_joke_is_dropped():
-    assert extract("I live on Venus Street. Just kidding!", now=NOW, timezone=ZONE) == []
+    assert extract("I live in Oslo. Just kidding!", now=NOW, timezone=ZONE) == []
     assert extract("我住在上海。开玩笑的。", now=NOW, timezone=ZONE) == []
 
 

@@ -139,7 +139,7 @@ def test_every_feature_has_a_row_in_order() -> None:
 def test_every_test_named_as_proof_exists() -> None:
     unknown: list[str] = []
     for id, status in feature_rows().items():
-        named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)(?:::(\w+))?`", status)
+        named = re.findall(r"`((?:tests|src)/[\w/]+\.py)::(\w+)(?:::(\w+))?`", status)
         if not named and "not yet" not in status:
             unknown.append(f"{id}: names no test and does not say “not yet”")
         for path, *parts in named:

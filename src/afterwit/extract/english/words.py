@@ -4,7 +4,8 @@ NOT_A_NAME = (
     r"(?!(?:It|This|That|These|Those|There|They|He|She|You|We|What|Which|Who|Whoever|The|A|An|If|When|While|Everyone|"
     r"Everybody|People|Nobody|Someone|Somebody|Anyone|Nothing|Please|No|Yes|So|But|And|Then|Now|Always|Never|"
     r"Do|Don|Use|Let|Make|My|Our|Your|His|Her|Their|Not|Looks?|Seems?|Sounds?|Feels?|Some|Most|Many|All|"
-    r"Each|Any|Both|One|In|On|At|For|From|With|After|Before|Next|Once)\b)"
+    r"Each|Any|Both|One|In|On|At|For|From|With|After|Before|Next|Once|Also|Just|Still|Maybe|Even|Only|Here|Today|"
+    r"Yesterday|Tomorrow|Last|Had|Have|Having|Got|[A-Z][a-z]+ly)\b)"
 )
 NAME = rf"{NOT_A_NAME}[A-Z][a-z]+(?: (?:[A-Z]\.|[A-Z][a-z]+))?"
 KIN = (
@@ -54,7 +55,8 @@ PLACE = r"(?P<value>[A-Z][\w'-]+(?:,? (?:[A-Z][\w'-]+|de|of|la))*)"
 CAP = r"(?P<value>[A-Z0-9][\w.&+#'-]*(?: (?:[A-Z0-9][\w.&+#'-]*|of|and|&))*)"
 WHY = r"(?:.*?[,;]? ?(?i:because|since|as|so that|due to|because of|for its|given) (?P<rationale>.+))?"
 JOB = (
-    r"(?P<value>(?:[\w/+#.-]+ ){0,4}?(?i:engineer|developer|designer|manager|teacher|doctor|nurse|lawyer|"
+    r"(?P<value>(?!(?i:best|worst|great|good|terrible|bad|nice|such|big) )(?:[\w/+#.-]+ "
+    r"){0,4}?(?i:engineer|developer|designer|manager|teacher|doctor|nurse|lawyer|"
     r"student|scientist|"
     r"researcher|analyst|architect|writer|programmer|consultant|accountant|professor|director|founder|"
     r"cofounder|co-founder|"

@@ -167,7 +167,7 @@ LESSONS = (
     ),
     rule(
         Kind.LESSON,
-        r"(?!(?i:i|you|he|she|they|we)\b)(?P<situation>[^,;?]+?) (?i:only works?|works? only|fails?|breaks?|"
+        r"(?!(?i:i|you|he|she|they|we)\b)(?P<situation>[^,;?]+?) (?i:only works?|works? only|fails?|breaks?(?! up)|"
         r"crashes|hangs|times out|errors out|silently \w+|won't \w+|does not work|doesn't work) (?:(?!i |you )"
         r"[\w-]+ ){0,4}?"
         r"(?P<trigger>(?i:if|when|unless|with|without|after|on|because|before)\b.+)",

@@ -1,12 +1,13 @@
 """A short account of what is remembered, made of the memories' own sentences and citing their ids."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from afterwit import rank, text
 from afterwit.messages import say
-from afterwit.records import Kind, Memory, Standing
+from afterwit.records import Kind, Memory, Standing, short_id
 
 #: Rules and preferences first, then what is known, then concrete cases, then what is still to do.
 ORDER: tuple[Kind, ...] = (
@@ -70,7 +71,7 @@ def digest(memories: Sequence[Memory], *, now: datetime, budget_tokens: int, lan
         if told:
             lines.append(f"## {_HEADINGS[kind][language == 'zh']}")
         for memory in sorted(told, key=lambda memory: (memory.happened_at, memory.id)):
-            lines.append(f"- {_sentence(memory, language)} [m:{memory.id}]")
+            lines.append(f"- {_sentence(memory, language)} [m:{short_id(memory.id)}]")
             ids.append(memory.id)
     account = "\n".join(lines)
     return Digest(account, tuple(ids), len(memories) - len(chosen), text.count_tokens(account))
@@ -103,6 +104,6 @@ def _weight(memory: Memory, now: datetime) -> float:
     """What is proved, well founded, used and recent is worth telling first."""
     days = max(0.0, (now - memory.happened_at).total_seconds() / 86_400)
     rate = rank.WEIGHTS.slow_decay_per_day if memory.kind is Kind.PREFERENCE else rank.WEIGHTS.decay_per_day
-    fresh = 2.0 ** (-days * rate)
+    fresh = math.exp(-rate * days)
     proved = 1.0 if memory.standing is Standing.CONFIRMED else 0.6
     return proved * (0.5 + 0.1 * memory.basis.strength) * (0.5 + 0.5 * fresh) * (1 + 0.1 * min(memory.use_count, 10))

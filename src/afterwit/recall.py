@@ -28,6 +28,7 @@ from afterwit.records import (
     Standing,
     Status,
     Trust,
+    short_id,
 )
 from afterwit.storage import Order, Reader
 
@@ -68,6 +69,8 @@ class Question:
     budget_tokens: int = 800
     #: IANA zone in which "yesterday" is meant; "" = the machine's
     timezone: str = ""
+    #: rank every candidate: no cut, no removal of near-duplicates, no budget
+    exhaustive: bool = False
 
     @property
     def task_text(self) -> str:
@@ -202,7 +205,7 @@ def _gather(reader: Reader, space: str, question: Question, asked: _Asked, when:
             scored = reader.search_vectors(space, where, vector, asked.model, limit=limit)
             add(f"{prefix}meaning", [s.id for s in scored])
 
-    from_text("", question.query, asked.query, PATH_LIMIT)
+    from_text("", question.query, asked.query, max(PATH_LIMIT, 2 * question.k))
     if question.task_text:
         from_text("task_", question.task_text, asked.task, PATH_LIMIT // 2)
     if when is not None:
@@ -372,13 +375,16 @@ def _choose(question: Question, found: _Candidates, fit: rank.Floats, why: list[
     recent = rank.recency(days, slow)
     evidence = np.array([_evidence(memory) * _place(memory, question) for memory in memories])
     scores = rank.score(fit, recent, evidence)
-    passed = rank.keep(fit)
+    passed = np.ones(len(memories), dtype=np.bool_) if question.exhaustive else rank.keep(fit)
     order = sorted((int(p) for p in np.flatnonzero(passed)), key=lambda p: (-scores[p], memories[p].id))
-    terms = [text.hard_terms(memory.summary) for memory in memories]
-    order = rank.without_near_duplicates(order, found.vectors, terms, rank.WEIGHTS.duplicate_cosine)
+    if not question.exhaustive:
+        terms = [text.hard_terms(memory.summary) for memory in memories]
+        order = rank.without_near_duplicates(order, found.vectors, terms, rank.WEIGHTS.duplicate_cosine)
     for position in order:
         why[position] |= {"recency": float(recent[position]), "evidence": float(evidence[position])}
     hits = [Hit(memories[p], float(fit[p]), float(scores[p]), why=why[p]) for p in order[: question.k]]
+    if question.exhaustive:
+        return hits
     return hits[: rank.within_budget([hit_tokens(hit) for hit in hits], question.budget_tokens, question.k)]
 
 
@@ -424,7 +430,7 @@ def conflict_sentence(memory: Memory, other: Memory, language: str) -> str:
     return say(
         "conflict_with",
         language,
-        id=other.id,
+        id=short_id(other.id),
         other=other.summary,
         basis=other.basis.value,
         date=f"{other.happened_at:%Y-%m-%d}",

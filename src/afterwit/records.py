@@ -128,6 +128,11 @@ def new_id(now: datetime) -> str:
     return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
 
+def short_id(id: str) -> str:
+    """The random end of an id, enough to name it in a text: 8 hexadecimal digits."""
+    return id[-8:]
+
+
 @dataclass(frozen=True)
 class Source:
     """Where a memory came from."""

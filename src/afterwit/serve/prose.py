@@ -59,14 +59,14 @@ def quoted(text: str) -> str:
 
 
 def fenced(body: str, spoken: str) -> str:
-    """A body of recalled text under its header, between fences that it cannot close itself.
+    """A body of recalled text under its header, all between fences that it cannot close itself.
 
     Args:
         body: text that has been defused.
         spoken: "zh" or "en", for the header.
     """
     header = NOTE_ZH if spoken == "zh" else NOTE
-    return f'{header}\n<{FENCE} id="{delimiter()}">\n{body}\n</{FENCE}>'
+    return f'<{FENCE} id="{delimiter()}">\n{header}\n{body}\n</{FENCE}>'
 
 
 def error_text(error: AfterwitError) -> str:

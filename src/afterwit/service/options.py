@@ -64,6 +64,8 @@ class SearchOptions(TypedDict, total=False):
     purpose: str
     top_k: int
     budget_tokens: int
+    #: rank everything: no relevance cut, no removal of near-duplicates, no token budget; for judging the order
+    exhaustive: bool
 
 
 class UpdateFields(TypedDict, total=False):
@@ -158,6 +160,7 @@ def read_question(query: str, given: Mapping[str, Any], *, settings: Settings, n
         k=_whole(given.get("top_k"), "top_k", 1, MAX_K, settings.top_k),
         budget_tokens=_whole(given.get("budget_tokens"), "budget_tokens", 1, 20_000, settings.budget_tokens),
         timezone=settings.timezone,
+        exhaustive=bool(given.get("exhaustive", False)),
     )
 
 
@@ -224,7 +227,7 @@ def _words(given: Mapping[str, Any], field: str) -> list[str]:
     if isinstance(value, str):
         return [value]
     items = cast("Sequence[Any]", value)
-    if not all(isinstance(item, str) for item in items):
+    if not isinstance(value, Sequence) or not all(isinstance(item, str) for item in items):
         raise InvalidInput(f"{field} must be a list of texts.", next_step=f'For example {field}=["a", "b"].')
     return list(items)
 

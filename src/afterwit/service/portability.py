@@ -32,7 +32,7 @@ def export_lines(store: Store, space: str, *, now: datetime) -> Iterator[str]:
     The history of single changes stays with the store; versions and links, which carry what
     became of a memory, are exported.
     """
-    yield dump_line({"type": "afterwit", "format": FORMAT, "exported_at": now})
+    yield dump_line({"record": "afterwit", "format": FORMAT, "exported_at": now})
     links: dict[tuple[str, str, str], Link] = {}
     uses: list[Use] = []
     for memory in _memories(store, space):
@@ -57,8 +57,8 @@ def _memories(store: Store, space: str) -> Iterator[Memory]:
         offset += len(page)
 
 
-def _line(type_name: str, record: Any) -> str:
-    return dump_line({"type": type_name} | {k: v for k, v in encode(record).items() if k != "space"})
+def _line(name: str, record: Any) -> str:
+    return dump_line({"record": name} | {k: v for k, v in encode(record).items() if k != "space"})
 
 
 def import_lines(store: Store, space: str, lines: Iterable[str], *, now: datetime, actor: str) -> ImportReport:
@@ -76,12 +76,12 @@ def import_lines(store: Store, space: str, lines: Iterable[str], *, now: datetim
             record = _read(line, number, space)
             if record is None:
                 continue
-            type_name, value = record
+            name, value = record
             if _is_known(tx, space, value):
                 already_here += 1
             else:
                 tx.apply([Restore(value)])
-                added[type_name] += 1
+                added[name] += 1
     return ImportReport(added, already_here)
 
 
@@ -91,13 +91,13 @@ def _read(line: str, number: int, space: str) -> tuple[str, Any] | None:
         if not isinstance(values, dict):
             raise InvalidInput("not an object")
         fields = cast("dict[str, Any]", values)
-        type_name = fields.pop("type", "")
-        if number == 1 or type_name == "afterwit":
-            _check_header(type_name, fields)
+        name = fields.pop("record", "")
+        if number == 1 or name == "afterwit":
+            _check_header(name, fields)
             return None
-        if type_name not in _RECORDS:
-            raise InvalidInput(f"unknown record type {type_name!r}")
-        return type_name, decode(_RECORDS[type_name], fields | {"space": space})
+        if name not in _RECORDS:
+            raise InvalidInput(f"unknown record {name!r}")
+        return name, decode(_RECORDS[name], fields | {"space": space})
     except (ValueError, InvalidInput) as error:
         raise InvalidInput(
             f"Line {number} cannot be imported: {error}",
@@ -105,8 +105,8 @@ def _read(line: str, number: int, space: str) -> tuple[str, Any] | None:
         ) from error
 
 
-def _check_header(type_name: str, fields: dict[str, Any]) -> None:
-    if type_name != "afterwit":
+def _check_header(name: str, fields: dict[str, Any]) -> None:
+    if name != "afterwit":
         raise InvalidInput("the first line is not the header of an export")
     if fields.get("format") != FORMAT:
         raise InvalidInput(f"format {fields.get('format')!r} is not known to this version; update Afterwit")

@@ -81,7 +81,7 @@ def _from_statement(content: str, setting: Setting) -> Candidate:
     candidate = enrich(content, now=setting.now, timezone=setting.timezone)
     if text.count_tokens(content) <= SUMMARY_TOKENS:
         return replace(candidate, summary=content)
-    return replace(candidate, summary=text.truncate(content, SUMMARY_TOKENS), raw=candidate.raw or content)
+    return replace(candidate, summary=text.truncate(content, SUMMARY_TOKENS), raw=content)
 
 
 def _memory(candidate: Candidate, fields: Fields, setting: Setting) -> Memory:

@@ -14,7 +14,7 @@ PY := $(VENV)/bin/python
 CORE := $(VENV)/.installed-core
 DEV := $(VENV)/.installed-dev
 CLIENTS := tests/clients/node_modules/.installed
-CODE := src tests $(wildcard evals) $(wildcard examples)
+CODE := src tests docs evals examples
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # The embedder limits its own threads; this keeps every other array product from fighting for the cores.
@@ -43,6 +43,10 @@ lint: $(DEV) ## check format, lint rules, types and the import contract
 bench: $(DEV) ## measure time, memory and disk; prints the tables of docs/benchmarks.md
 	@$(PY) -m evals.bench
 
+.PHONY: eval
+eval: $(DEV) ## measure the quality of answers; SUITE=NAME for one suite, `make eval SUITE=--help` lists them
+	@$(PY) -m evals $(or $(SUITE),all)
+
 .PHONY: serve
 serve: $(CORE) ## serve your memory over HTTP on 127.0.0.1
 	@$(VENV)/bin/afterwit serve
@@ -63,7 +67,7 @@ lock: ## write constraints.txt anew from the newest versions that pyproject.toml
 .PHONY: clean
 clean: ## remove .venv, installed test clients and caches; never your memories
 	rm -rf $(VENV) tests/clients/node_modules build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
-	find src tests $(wildcard evals) $(wildcard examples) -name __pycache__ -type d -prune -exec rm -rf {} +
+	find $(CODE) -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # --- installed packages -------------------------------------------------------------------------------------------
 

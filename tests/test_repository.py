@@ -14,10 +14,11 @@ from typing import Any
 import afterwit
 from afterwit import errors
 from afterwit.config import SETTINGS, setting_names
+from afterwit.storage import schema
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "afterwit"
-CODE_DIRECTORIES = ("src", "tests", "evals", "examples")
+CODE_DIRECTORIES = ("src", "tests", "docs", "evals", "examples")
 MOST_LINES = 600
 
 #: Directories that hold nothing of ours.
@@ -226,6 +227,12 @@ def test_the_tree_at_the_top_of_errors_is_the_real_one() -> None:
 def test_settings_are_few_and_match_their_values() -> None:
     assert len(SETTINGS) <= 30
     assert [setting.name for setting in SETTINGS] == list(setting_names())
+
+
+def test_the_newest_migration_is_the_schema_that_the_code_knows() -> None:
+    versions = sorted((PACKAGE / "storage" / "migrations" / "versions").glob("*.py"))
+    assert [path.name[:4] for path in versions] == [f"{number:04}" for number in range(1, len(versions) + 1)]
+    assert versions[-1].name[:4] == schema.HEAD
 
 
 def test_versions_agree() -> None:

@@ -133,7 +133,8 @@ def run_stdio(settings: Settings) -> None:
     opening = Opening(partial(open_for_agents, settings))
     try:
         anyio.run(_serve_stdio, opening)
-    except BrokenPipeError:
+    except* (BrokenPipeError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        # Nobody is left to answer, which is an end like any other.
         _log.info("The client closed the pipe.")
     finally:
         opening.close()

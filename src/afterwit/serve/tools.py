@@ -189,6 +189,9 @@ TOOLS: tuple[ToolSpec, ...] = (
     ),
 )
 
+#: What the transport puts in the place of bytes that are not UTF-8; storing it would keep a garbled text.
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+
 BY_NAME: dict[str, ToolSpec] = {tool.name: tool for tool in TOOLS}
 
 #: JSON Schema type -> Python types that carry it, what to call it, an example
@@ -209,7 +212,7 @@ def check_arguments(tool: ToolSpec, arguments: Mapping[str, Any] | None) -> dict
     what would be right.
 
     Raises:
-        InvalidInput: an unknown, missing or wrongly typed argument.
+        InvalidInput: an unknown, missing or wrongly typed argument, or text that was not UTF-8.
     """
     given = {name: value for name, value in (arguments or {}).items() if value is not None}
     for name in given:
@@ -234,6 +237,10 @@ def _checked(name: str, wanted: str, value: Any) -> Any:
         fits = all(isinstance(item, str) for item in cast("list[Any]", value))
     if not fits:
         raise InvalidInput(f"{name} must be {called}, not {_shown(value)}.", next_step=f"For example {example}.")
+    if REPLACEMENT in str(value):
+        raise InvalidInput(
+            f"{name} holds U+FFFD, the mark of bytes that were not UTF-8.", next_step="Send the text as UTF-8."
+        )
     return value
 
 

@@ -573,3 +573,13 @@ def test_hostile_repetition_is_read_quickly(unit: str):
         text = (unit * size)[:size]
         extract(text, now=NOW, timezone=ZONE)
         enrich(text, now=NOW, timezone=ZONE)
+
+
+@pytest.mark.parametrize("text", ["Please write commit messages in English.", "提交信息都用英文写。"])
+def test_the_language_of_a_document_is_not_that_of_replies(text: str):
+    assert "reply_language" not in [item.topic for item in extract(text, now=NOW, timezone=ZONE)]
+
+
+@pytest.mark.parametrize("text", ["I'm moving to Berlin next month.", "我下个月要搬到苏州。"])
+def test_a_planned_move_does_not_fill_the_slot_of_today(text: str):
+    assert "residence" not in [item.topic for item in extract(text, now=NOW, timezone=ZONE)]

@@ -113,7 +113,9 @@ def test_topics_with_one_value_at_a_time(word: str):
     assert is_single_valued(word)
 
 
-@pytest.mark.parametrize("word", ["hobby", "food", "programming_language", "孩子", "meeting", "rocket fuel", ""])
+@pytest.mark.parametrize(
+    "word", ["hobby", "food", "programming_language", "package_manager", "孩子", "meeting", "rocket fuel", ""]
+)
 def test_topics_with_many_values(word: str):
     assert not is_single_valued(word)
 

@@ -87,7 +87,7 @@ TOPICS: tuple[Topic, ...] = (
     _one("gender", "sex, 性别"),
     _one("height", "body height, 身高"),
     _one("birthplace", "hometown, place of birth, native place, 出生地, 家乡, 老家, 籍贯"),
-    _one("education", "degree, education level, 学历, 教育背景, 教育程度"),
+    _many("education", "degree, education level, 学历, 教育背景, 教育程度"),
     _one("timezone", "time zone, tz, 时区"),
     _one("phone", "phone number, mobile, mobile number, telephone, 电话, 电话号, 手机号, 电话号码, 手机号码, 联系电话"),
     _one("email", "e mail, mail address, email address, 邮箱, 电子邮箱, 邮箱地址, 邮件地址"),
@@ -100,8 +100,8 @@ TOPICS: tuple[Topic, ...] = (
     _one("project_status", "status, progress, project progress, phase, 项目状态, 状态, 进度, 项目进度, 阶段"),
     _one("version", "current version, version number, release version, 版本, 版本号, 当前版本"),
     _one("budget", "cost limit, spending limit, 预算, 费用上限, 经费"),
-    _one("package_manager", "pkg manager, package tool, 包管理器, 包管理工具, 包管理"),
-    _one("ci", "continuous integration, ci cd, cicd, pipeline, 持续集成, 流水线"),
+    _many("package_manager", "pkg manager, package tool, 包管理器, 包管理工具, 包管理"),
+    _many("ci", "continuous integration, ci cd, cicd, pipeline, 持续集成, 流水线"),
     _one("indentation", "indent, tabs or spaces, 缩进"),
     _many("family", "relatives, parents, siblings, family member, 家人, 家庭, 亲属, 家庭成员"),
     _many("children", "child, kids, son, daughter, 孩子, 子女, 儿子, 女儿, 小孩"),
@@ -392,6 +392,7 @@ _TECHNOLOGY_WORDS: dict[str, str] = {
     "testing": "pytest, jest, junit, vitest, mocha, cypress, playwright, selenium, unittest, testcontainers",
     "build": "webpack, bazel, cmake, make, ninja, rollup, esbuild, turbopack",
     "code_style": "ruff, black, eslint, prettier, tabs, spaces, snake_case, camelcase, gofmt",
+    "tooling": "zsh, bash, fish, tmux, git, jira, notion, slack, figma, grafana, prometheus",
     "api": "rest, graphql, grpc, openapi, swagger, protobuf",
 }
 _TECHNOLOGY_OF: dict[str, str] = {

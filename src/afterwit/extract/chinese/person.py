@@ -23,8 +23,8 @@ from afterwit.records import Kind
 PREFERENCES = (
     rule(
         Kind.PREFERENCE,
-        rf"{PLEASE}(?:用|使用|说|讲){LANGUAGE}(?:来|跟我|和我|给我)?(?:回答|回复|交流|沟通|写|说|解释|输出|"
-        rf"对话|聊|作答|书写|注释|就行|就好|吧)",
+        rf"{PLEASE}(?:用|使用|说|讲){LANGUAGE}(?:来|跟我|和我|给我)?(?:回答|回复|交流|沟通|说|解释|输出|"
+        rf"对话|聊|作答|就行|就好|吧)",
         "reply_language",
     ),
     rule(
@@ -82,14 +82,14 @@ PREFERENCES = (
 CHANGES = (
     rule(
         Kind.FACT,
-        rf"{WHO}{ADV}(?:要|准备|马上要|打算)?(?:从(?:{CITY}|[\u4e00-\u9fff]{{2,4}}))?(?:搬到|搬去|搬来|"
+        rf"{WHO}{ADV}(?:从(?:{CITY}|[\u4e00-\u9fff]{{2,4}}))?(?:搬到|搬去|搬来|"
         rf"搬家到|搬家去|搬回|迁居|移居到?|定居到|迁到)了?{PLACE}(?:来|去|住|生活|居住|工作)?(?:了|啦)?{END}",
         "residence",
         is_change=True,
     ),
     rule(
         Kind.FACT,
-        rf"{WHO}{ADV}(?:换工作(?:了|到|去)?[，,]?(?:现在)?(?:在|去)?|跳槽(?:到|去)了?|入职了?|加入了?|"
+        rf"{WHO}{ADV}(?:换了?新?工作(?:了|到|去)?[，,]?(?:现在)?(?:在|去)?|跳槽(?:到|去)了?|入职了?|加入了?|"
         rf"转到了?|被调到了?|去了?)(?<!去)(?<!去了){ORG}(?:工作|上班|任职)?(?:了)?{END}",
         "employer",
         is_change=True,
@@ -113,7 +113,7 @@ CHANGES = (
     rule(Kind.FACT, rf"{TEAM}{ADV}(?:不再(?:使用|用)|弃用|停用|淘汰|下线)了?{TECH}", is_change=True, named=True),
     rule(
         Kind.FACT,
-        rf"{TEAM}{ADV}(?:[\u4e00-\u9fff]{{0,6}}?从\s*(?P<rejected>[\w.+# -]+?)\s*)?(?:换成|改用|改成|改为|"
+        rf"{TEAM}{ADV}(?:[\u4e00-\u9fff]{{0,6}}?(?:从|把|将)\s*(?P<rejected>[\w.+# -]+?)\s*)?(?:换成|改用|改成|改为|"
         rf"切换到|切到|迁移到|迁到|迁移至|升级到|升到|换到|换为|替换成|替换为|转向|转到|搬到|上了)了?\s*{TECH}",
         is_change=True,
         named=True,
@@ -135,6 +135,11 @@ CHANGES = (
 )
 
 FACTS = (
+    rule(
+        Kind.FACT,
+        rf"[^。，,；;！\n]{{0,8}}?(?P<word>预算|截止日期|截止时间|上线时间|发布日期|版本号?)(?:是|为|定在|：|:)"
+        rf"(?!什么|多少|哪){VALUE}",
+    ),
     rule(Kind.FACT, rf"{TEAM}{ADV}(?:不用|没有?用|没在用|不使用|没有使用){TECH}", named=True),
     rule(Kind.FACT, rf"{WHO}{ADV}(?:负责|主管|维护|牵头)(?!人)(?P<value>[^。，,；;！\n]{{2,20}}?)(?:的)?{END}"),
     rule(Kind.FACT, rf"(?P<who>{NAME})是(?:我|用户)的?{KIN}[，,]其{ATTRIBUTE}(?:是|为){VALUE}"),
@@ -198,7 +203,7 @@ FACTS = (
     rule(Kind.FACT, rf"{WHO}{ADV}对(?P<value>[^。，,；;！\n这那]{{1,14}}?)(?:严重|重度|轻度|有点)?过敏", "allergy"),
     rule(
         Kind.FACT,
-        rf"{WHO}{ADV}(?:是|吃)(?:一?[名个位])?(?P<value>素食主义者|素食者|素食|素|纯素|清真|穆斯林|乳糖不耐)",
+        rf"{WHO}{ADV}(?:是|吃)?(?:一?[名个位])?(?P<value>素食主义者|素食者|素食|素|纯素|清真|穆斯林|乳糖不耐)",
         "diet",
     ),
     rule(Kind.FACT, rf"{WHO}{ADV}(?P<value>已婚|未婚|单身|离异|丧偶)", "marital_status"),

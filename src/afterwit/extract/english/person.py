@@ -25,7 +25,7 @@ PREFERENCES = (
     rule(
         Kind.PREFERENCE,
         r"(?i:(?:please |always |do |could you |you should |i(?:'d| would) like you to |i want you to |kindly )*"
-        r"(?:answer|reply|respond|write|speak|talk|communicate|explain)(?: \w+){0,4}? in) "
+        r"(?:answer|reply|respond|speak|talk|communicate|explain)(?: \w+){0,4}? in) "
         rf"{LANGUAGE}",
         "reply_language",
     ),
@@ -98,7 +98,7 @@ PREFERENCES = (
 CHANGES = (
     rule(
         Kind.FACT,
-        rf"{WHO} ?{ADV}(?i:moved|relocated|are moving|is moving|am moving|'m moving) (?i:back )?(?i:from "
+        rf"{WHO} ?{ADV}(?i:moved|relocated) (?i:back )?(?i:from "
         rf"[A-Z][\w ,]*? )?(?i:to) "
         rf"(?![\w.+#]* ?(?i:kubernetes|docker|aws|gcp|azure|github|gitlab|postgres\w*|mysql|mongodb|redis|"
         rf"linux|python|"
@@ -118,7 +118,8 @@ CHANGES = (
     ),
     rule(
         Kind.FACT,
-        rf"{WHO} ?{ADV}(?i:joined|started (?:working )?at|got a (?:new )?job at|have a new job at|changed "
+        rf"{WHO} ?{ADV}(?i:joined|started (?:working )?at|(?:just )?started a (?:new )?job at|got a (?:new "
+        rf")?job at|have a new job at|changed "
         rf"jobs to|was hired by) "
         rf"(?![A-Z]\w+ (?i:channel|call|meeting)\b){CAP}",
         "employer",
@@ -157,6 +158,7 @@ CHANGES = (
 )
 
 FACTS = (
+    rule(Kind.FACT, rf"(?P<who>{KIN}) (?i:is|is called|is named) (?P<value>{NAME})(?=[.,;!]|$)", "name"),
     rule(Kind.FACT, rf"{PROJECT} ?{ADV}(?i:don't|do not|doesn't|does not) (?i:use) {VALUE}", named=True),
     rule(
         Kind.FACT,
@@ -187,7 +189,7 @@ FACTS = (
         "employer",
     ),
     rule(Kind.FACT, rf"{WHO} ?{ADV}(?i:works?|working|{BE} working) (?i:as) (?i:an? |the )?{JOB}", "job_title"),
-    rule(Kind.FACT, rf"{WHO} ?{ADV}{BE} {ADV}(?i:an? |the ){JOB}(?! (?i:of all|too|account)\b)", "job_title"),
+    rule(Kind.FACT, rf"{WHO} ?{ADV}(?i:{BE}|been) {ADV}(?i:an? |the ){JOB}(?! (?i:of all|too|account)\b)", "job_title"),
     rule(
         Kind.FACT,
         rf"(?P<who>(?i:my|the user's|user's)|{KIN}'s) (?i:full |real |first |last )?name {BE} "

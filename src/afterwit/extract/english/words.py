@@ -23,12 +23,13 @@ WHO = (
     r"study|use|run)\b))"
 )
 PROJECT = (
-    r"(?P<who>(?i:i|we|the user|user|(?:our|the|my|this) (?:[\w-]+ ){0,2}?(?:project|team|company|app|"
-    r"service|backend|"
-    r"front-?end|api|codebase|repo|repository|site|website|server|cluster|stack|pipeline|infra(?:structure)?|product|"
-    r"production|prod|staging|ci|deployment|system|worker|database|monorepo))"
-    r"|(?i:the )?(?i:project )?(?:[A-Z][\w-]+)(?i: project| team)?|(?i:production|staging|prod|everyone|"
-    r"project [\w-]+))"
+    rf"(?P<who>(?i:i|we|the user|user|(?:our|the|my|this) (?:[\w-]+ ){{0,2}}?(?:project|team|company|app|"
+    rf"service|backend|"
+    rf"front-?end|api|codebase|repo|repository|site|website|server|cluster|stack|pipeline|"
+    rf"infra(?:structure)?|product|"
+    rf"production|prod|staging|ci|deployment|system|worker|database|monorepo))"
+    rf"|(?i:the )?(?i:project )?{NOT_A_NAME}(?:[A-Z][\w-]+)(?i: project| team)?|(?i:production|staging|prod|everyone|"
+    rf"project [\w-]+))"
 )
 ADV = (
     r"(?:(?i:'ve|have|has|really|usually|always|generally|currently|now|just|still|also|mostly|actually|"
@@ -47,7 +48,8 @@ VALUE = (
     r"(?=(?i: (?:because|since|when|while|whenever|but|so|as|if|and (?:i|we|my|not|no)|instead|over|"
     r"rather than|to avoid|"
     r"right now|at the moment|these days|now|anymore|any more|every|in (?:case|the)|please|until|which|"
-    r"who|where|last|next|this (?:week|month|year)|yesterday|"
+    r"who|where|in (?:january|february|march|april|may|june|july|august|september|october|november|"
+    r"december|20\d\d)|last|next|this (?:week|month|year)|yesterday|"
     r"today|tomorrow|\w+ (?:days?|weeks?|months?|years?) ago|for|from|with|and (?:i'm|am|want|need|have|"
     r"then|would|will|is|was)|to (?:get|make|build|handle|help|manage))\b)|[;!?()\n]|\.(?!\w)|,(?!\d)|$)"
 )

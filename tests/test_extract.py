@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from afterwit.errors import InvalidInput
-from afterwit.extract import enrich, extract
+from afterwit.extract import enrich, extract, prepare
 from afterwit.records import Basis, Candidate, Kind
 
 #: A Tuesday.
@@ -583,3 +583,8 @@ def test_the_language_of_a_document_is_not_that_of_replies(text: str):
 @pytest.mark.parametrize("text", ["I'm moving to Berlin next month.", "我下个月要搬到苏州。"])
 def test_a_planned_move_does_not_fill_the_slot_of_today(text: str):
     assert "residence" not in [item.topic for item in extract(text, now=NOW, timezone=ZONE)]
+
+
+def test_rules_can_be_compiled_ahead():
+    prepare()
+    assert described("I live in Oslo").topic == "residence"

@@ -13,14 +13,14 @@ from afterwit.clock import format_time
 from afterwit.dates import find_expiry, find_start
 from afterwit.dates.phrases import find_phrases, utc, zone_of
 from afterwit.extract import chinese, doubt, english
-from afterwit.extract.rules import ASSISTANT_KINDS, Found
+from afterwit.extract.rules import ASSISTANT_KINDS, Found, compile_rules
 from afterwit.extract.speech import Sentence, spoken
 from afterwit.extract.wording import corrects, plainly, subject_of, third_person, without_lead
 from afterwit.records import Basis, Candidate, Json, Kind
 from afterwit.text import is_negated, language, sentences
 from afterwit.vocabulary import USER, confidence_of, strip_injected
 
-__all__ = ["enrich", "extract"]
+__all__ = ["enrich", "extract", "prepare"]
 
 #: Longer ones are no plain statements.
 MAX_SENTENCE_CHARS = 400
@@ -85,6 +85,12 @@ def extract(text: str, *, now: datetime, timezone: str) -> list[Candidate]:
         if candidate and last not in found:
             found[last] = candidate
     return list(found.values())
+
+
+def prepare() -> None:
+    """Compile the rules ahead of the first statement, which otherwise waits 0.2 to 0.4 s for those of its language."""
+    for rules in (english.RULES, chinese.RULES, chinese.AFTER_CORRECTION):
+        compile_rules(rules)
 
 
 def _from_sentence(sentence: Sentence, *, now: datetime, timezone: str) -> Candidate | None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from afterwit.records import Kind
@@ -23,7 +24,7 @@ class Rule:
     #: searched from the sentence's start; named groups: `who`, `value` (in a second
     #: branch `other`), `word` (a topic's name) and
     #: the structured fields `chosen`, `rejected`, `rationale`, `trigger`, `situation`, `action`, `result`
-    pattern: re.Pattern[str]
+    pattern: str
     #: fixed topic; empty = that of `word`, of a known technical name in `value`, or none
     topic: str = ""
     is_change: bool = False
@@ -37,7 +38,7 @@ def rule(
     kind: Kind, pattern: str, topic: str = "", *, is_change: bool = False, named: bool = False, nature: str = ""
 ) -> Rule:
     """A rule from an expression in which digits, word characters and spaces are those of ASCII."""
-    return Rule(kind, re.compile(pattern, re.ASCII), topic, is_change, named, nature)
+    return Rule(kind, pattern, topic, is_change, named, nature)
 
 
 @dataclass(frozen=True)
@@ -53,10 +54,22 @@ class Found:
     structured: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Compiled at first use: all of them together take half a second, which a start does not have."""
+    return re.compile(pattern, re.ASCII)
+
+
+def compile_rules(rules: Sequence[Rule]) -> None:
+    """Compile ahead of the first use."""
+    for row in rules:
+        _compiled(row.pattern)
+
+
 def first_match(rules: Sequence[Rule], sentence: str) -> Found | None:
     """The first rule, in order, that the sentence fits."""
     for rule in rules:
-        match = rule.pattern.match(sentence)
+        match = _compiled(rule.pattern).match(sentence)
         if match and (found := _found(rule, match)):
             return found
     return None

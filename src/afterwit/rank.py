@@ -38,12 +38,12 @@ class Weights:
     topic_shared: float = 1.2
     topic_filed: float = 3.0
     #: evidence at which a text is as likely relevant as not, and the width of the transition
-    middle: float = 3.0
+    middle: float = 2.0
     width: float = 1.6
     #: relevance below this is not returned, 0..1
-    cut: float = 0.42
+    cut: float = 0.48
     #: relevance below this share of the best one is not returned, 0..1
-    cut_share: float = 0.55
+    cut_share: float = 0.65
     #: cosine from which two hits count as the same thing said twice
     duplicate_cosine: float = 0.93
 

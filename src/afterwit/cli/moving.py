@@ -65,7 +65,7 @@ def _write_lines(lines: Iterable[str], stream: IO[bytes], advance: Callable[[int
     counts: dict[str, int] = {}
     for line in lines:
         stream.write(line.encode() + b"\n")
-        name = line.removeprefix('{"type":"').partition('"')[0]
+        name = line.split('"', 4)[3]  # the first value of a line names its record type
         counts[name] = counts.get(name, 0) + 1
         if name == "memory":
             advance(1)
@@ -104,7 +104,7 @@ def _mapped(path: Path) -> Generator[None]:
     except FileExistsError:
         raise InvalidInput(f"{path} is already there.", next_step="Choose another name, or add --force.") from None
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
             raise StorageError(f"Cannot write {path}: {error.strerror}.", next_step="Free some space.") from error
         raise InvalidInput(
             f"Cannot use {path}: {error.strerror}.", next_step="Check the path and your rights there."
@@ -209,21 +209,14 @@ def reindex(session: Session, drop_old: bool) -> None:
     """
     with session.memory() as memory:
         rows = memory.store.rebuild_words(memory.space)
-        model, before = current_model(session), memory.store.models(memory.space)
+        model = session.embedder.model if session.embedder is not None else ""
+        before = memory.store.models(memory.space)
         embedded = _embed(session, memory, max(0, rows - before.get(model, 0)))
         old = [name for name in before if name != model] if drop_old and model else []
         dropped = sum(memory.store.drop_vectors(memory.space, name) for name in old)
         models = memory.store.models(memory.space)
     values = {"words": rows, "embedded": embedded, "dropped": dropped, "models": models}
     session.answer(lambda: values, lambda: tell("reindexed", rows=rows, embedded=embedded, dropped=dropped))
-
-
-def current_model(session: Session) -> str:
-    """Id of the embedding model in force; "" when there is none."""
-    from afterwit.embedding import open_embedder  # noqa: PLC0415 - brings numpy along
-
-    embedder = open_embedder(session.settings)
-    return embedder.model if embedder is not None else ""
 
 
 def _embed(session: Session, memory: "Afterwit", missing: int) -> int:

@@ -42,7 +42,7 @@ def search(session: Session, query: tuple[str, ...], explain: bool, **options: A
     if not query:
         raise InvalidInput("There is nothing to search for.", next_step='Give a question, or "-" to read one.')
     text = read_text(query, "query")
-    with session.memory() as memory:
+    with session.memory(embeds=True) as memory:
         answer = memory.search(text, **given(options))
         now = utc_now()
 

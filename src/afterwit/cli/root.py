@@ -5,6 +5,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import click
@@ -18,7 +19,7 @@ from afterwit.cli.session import say_json
 from afterwit.cli.tending import doctor
 from afterwit.cli.words import tell
 from afterwit.cli.writing import forget, update, write
-from afterwit.errors import AfterwitError, InvalidInput
+from afterwit.errors import AfterwitError, InvalidInput, StorageError
 from afterwit.serve.wire import answer_of, error_json
 
 #: Exit status after Ctrl-C: 128 + SIGINT, as shells expect.
@@ -56,19 +57,26 @@ class Root(click.Group):
         _survive_any_terminal()
         extra.pop("standalone_mode", None)
         try:
-            result = super().main(arguments, prog_name or "afterwit", standalone_mode=False, **extra)
+            result = super().main(arguments or ["--help"], prog_name or "afterwit", standalone_mode=False, **extra)
             sys.stdout.flush()
             status = result if isinstance(result, int) else 0
-        except BrokenPipeError:
-            # The reader left, as `head` does; the interpreter's own last flush must not complain either.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            status = 1
         except (KeyboardInterrupt, click.Abort):
             click.echo(tell("interrupted"), err=True)
             status = INTERRUPTED
+        except BrokenPipeError:
+            status = 1  # the reader left, as `head` does
         except Exception as error:  # noqa: BLE001 - people get a sentence, not a traceback
             status = report(error, as_json="--json" in arguments)
+        _give_up_output()
         sys.exit(status)
+
+
+def _give_up_output() -> None:
+    """What cannot be written now must not be tried, and complained about, by the interpreter's own last flush."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def report(error: Exception, *, as_json: bool) -> int:
@@ -81,11 +89,12 @@ def report(error: Exception, *, as_json: bool) -> int:
     if known is not error and not isinstance(error, click.ClickException) and _is_debugging():
         traceback.print_exception(error)
     if as_json:
-        say_json(error_json(known))
-    else:
-        click.echo(tell("error", message=known.message), err=True)
-        if known.next_step:
-            click.echo(tell("next_step", next_step=known.next_step), err=True)
+        with suppress(OSError):
+            say_json(error_json(known))
+            return answer_of(known).exit
+    click.echo(tell("error", message=known.message), err=True)
+    if known.next_step:
+        click.echo(tell("next_step", next_step=known.next_step), err=True)
     return answer_of(known).exit
 
 
@@ -98,6 +107,8 @@ def _known(error: Exception) -> AfterwitError:
             return InvalidInput(error.format_message(), next_step=f"See `{place} --help`.")
         case click.ClickException():
             return InvalidInput(error.format_message())
+        case OSError():
+            return StorageError(f"The system refused: {error}.", next_step="Check the disk and its free space.")
         case _:
             return AfterwitError(
                 f"Internal error: {type(error).__name__}.",
@@ -117,7 +128,7 @@ def _survive_any_terminal() -> None:
             reconfigure(errors="replace")
 
 
-@click.group(cls=Root, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group("afterwit", cls=Root, context_settings={"help_option_names": ["-h", "--help"]})
 @place_options(hidden=False)
 @click.version_option(__version__, prog_name="afterwit")
 def cli() -> None:

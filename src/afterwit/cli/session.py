@@ -16,7 +16,8 @@ from afterwit.config import Settings, load_settings
 from afterwit.records import Trust
 
 if TYPE_CHECKING:
-    from afterwit.service import Afterwit, Writer
+    from afterwit.embedding import Embedder
+    from afterwit.service import Afterwit
 
 
 @dataclass
@@ -35,23 +36,42 @@ class Session:
         Raises:
             ConfigError: one is wrong.
         """
-        settings = load_settings(overrides=self.overrides)
-        logging.basicConfig(level=settings.log_level, format="%(levelname)s: %(message)s", stream=sys.stderr)
-        return settings
+        return load_settings(overrides=self.overrides)
+
+    @cached_property
+    def embedder(self) -> "Embedder | None":
+        """The embedder that the settings name, not loaded yet.
+
+        Raises:
+            ConfigError: there is no such embedder.
+        """
+        from afterwit.embedding import open_embedder  # noqa: PLC0415 - brings numpy along
+
+        return open_embedder(self.settings)
 
     @contextmanager
-    def memory(self) -> "Generator[Afterwit]":
+    def memory(self, *, embeds: bool = False) -> "Generator[Afterwit]":
         """The memory, opened for the person at the keyboard.
+
+        Args:
+            embeds: text will be embedded for sure, so the model loads while the rest is imported.
 
         Raises:
             ConfigError: a setting is wrong.
             StorageError: the store cannot be opened.
         """
-        settings = self.settings
-        # The service brings SQLAlchemy and numpy along, which `--help` must not pay for.
-        from afterwit.service import Afterwit  # noqa: PLC0415
+        settings, embedder = self.settings, self.embedder
+        logging.basicConfig(level=settings.log_level, format="%(levelname)s: %(message)s", stream=sys.stderr)
+        if embeds and embedder is not None:
+            embedder.warm()
+        # The service brings SQLAlchemy along, which `--help` must not pay for.
+        from afterwit.service import Afterwit, Writer  # noqa: PLC0415
+        from afterwit.storage import open_store  # noqa: PLC0415
 
-        with Afterwit.open(settings=settings, writer=keyboard()) as memory:
+        # What a person repeats within a day counts once.
+        writer = Writer(name="user", trust=Trust.USER, session=f"cli:{utc_now():%Y-%m-%d}")
+        store = open_store(settings.store, lock_wait_s=settings.lock_wait_s)
+        with Afterwit(store, embedder, settings=settings, writer=writer) as memory:
             yield memory
 
     def answer(self, values: Callable[[], Any], prose: Callable[[], str]) -> None:
@@ -84,13 +104,6 @@ class Session:
     def may_ask(self) -> bool:
         """Whether a question on the terminal would be answered by a person."""
         return not self.as_json and sys.stdin.isatty() and sys.stderr.isatty()
-
-
-def keyboard() -> "Writer":
-    """The writer that a person at the terminal is; what they repeat within a day counts once."""
-    from afterwit.service import Writer  # noqa: PLC0415
-
-    return Writer(name="user", trust=Trust.USER, session=f"cli:{utc_now():%Y-%m-%d}")
 
 
 def say_json(values: Any) -> None:

@@ -68,7 +68,7 @@ def write(session: Session, content: tuple[str, ...], from_lines: bool, **fields
             "There is nothing to write.", next_step='Give a sentence, "-" to read a text, or --stdin to read lines.'
         )
     text = read_text(content, "content")
-    with session.memory() as memory:
+    with session.memory(embeds=True) as memory:
         receipt = memory.write(text, **given(fields))  # pyright: ignore[reportArgumentType]
         session.answer(lambda: receipt_json(receipt), lambda: _told(memory, receipt))
     return 0
@@ -111,7 +111,11 @@ def update(session: Session, memory_id: str, verdicts: tuple[str, ...], **fields
             f"--content and --{verdicts[0]} do not go together.", next_step="Corrected words need no verdict; drop it."
         )
     chosen = given(fields) | ({"verdict": verdicts[0]} if verdicts else {})
-    with session.memory() as memory:
+    if not set(chosen) - {"reason"}:
+        raise InvalidInput(
+            "Nothing to change was given.", next_step="Give --content, --confirm, --refute, --restore or a field."
+        )
+    with session.memory(embeds=fields.get("content") is not None) as memory:
         receipt = memory.update(memory_id, **chosen)  # pyright: ignore[reportArgumentType]
         session.answer(lambda: receipt_json(receipt), lambda: _told(memory, receipt))
 
@@ -183,7 +187,7 @@ def _write_lines(session: Session, fields: dict[str, Any]) -> int:
     if not lines:
         raise InvalidInput("Standard input holds no statement.", next_step="Pipe one statement per line.")
     written = Written({}, {})
-    with session.memory() as memory, session.progress("write", len(lines)) as advance:
+    with session.memory(embeds=True) as memory, session.progress("write", len(lines)) as advance:
         for start in range(0, len(lines), BATCH):
             batch = lines[start : start + BATCH]
             _write_batch(memory, batch, fields, written)

@@ -1,8 +1,10 @@
 """The commands one by one, in process, with the hash embedder."""
 
 import json
+import shlex
 import sqlite3
 import stat
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -413,6 +415,11 @@ def test_init_makes_a_private_place_and_shows_how_to_connect(terminal: Terminal)
     assert stat.S_IMODE(terminal.data_dir.stat().st_mode) == 0o700
     assert Path(answer["mcp"]["command"]).is_absolute()
     assert answer["mcp"]["args"] == ["-m", "afterwit", "--data-dir", str(terminal.data_dir), "mcp"]
+    assert answer["mcp"]["env"] == {"AFTERWIT_EMBEDDER": "hash"}
+    assert answer["json"]["mcpServers"]["afterwit"] == answer["mcp"]
+    assert tomllib.loads(answer["codex"])["mcp_servers"]["afterwit"] == answer["mcp"]
+    words = shlex.split(answer["claude_code"])
+    assert words[words.index("--") + 1 :] == [answer["mcp"]["command"], *answer["mcp"]["args"]]
     assert terminal.json("init")["created"] is False
     text = terminal.run("init", "--space", "工作").stdout
     assert "claude mcp add" in text

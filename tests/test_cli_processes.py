@@ -106,6 +106,53 @@ def test_serve_listens_until_it_is_interrupted(environ: dict[str, str]) -> None:
         assert b"Traceback" not in process.stderr.read()
 
 
+# --- at a terminal --------------------------------------------------------------------------------
+
+
+def at_terminal(environ: dict[str, str], *arguments: str, typed: bytes = b"") -> tuple[int, str]:
+    """Run a command on a terminal of its own; its exit status and what it showed."""
+    ours, theirs = os.openpty()
+    os.write(ours, typed)
+    with subprocess.Popen([*AFTERWIT, *arguments], env=environ, stdin=theirs, stdout=theirs, stderr=theirs) as process:
+        os.close(theirs)
+        shown = b""
+        while chunk := _read(ours):
+            shown += chunk
+        os.close(ours)
+    return process.returncode, shown.decode()
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 4096)
+    except OSError:  # Linux's way to say that the other side was closed
+        return b""
+
+
+@needs_posix
+def test_erasing_asks_a_person(environ: dict[str, str]) -> None:
+    id = json.loads(run(environ, "write", "The user likes green tea.", "--json").stdout)["id"]
+    status, shown = at_terminal(environ, "forget", id, "--erase", typed=b"n\n")
+    assert status == 1
+    assert "Erase “The user likes green tea.” for good?" in shown
+    assert "Nothing was erased." in shown
+    status, shown = at_terminal(environ, "forget", id, "--erase", typed=b"y\n")
+    assert status == 0
+    assert "erased [m:" in shown
+
+
+@needs_posix
+def test_progress_is_drawn_for_people_only(environ: dict[str, str], tmp_path: Path) -> None:
+    run(environ, "write", "The user likes green tea.")
+    file = str(tmp_path / "memories.jsonl")
+    for arguments, label in ((["export", file], "export"), (["import", file], "import"), (["reindex"], "embed")):
+        status, shown = at_terminal(environ, *arguments)
+        assert status == 0
+        assert f"{label}  [" in shown
+    assert run(environ, "export", file, "--force").stderr == b""
+    assert "export  [" not in at_terminal(environ, "export", file, "--force", "--json")[1]
+
+
 # --- start-up -------------------------------------------------------------------------------------
 
 

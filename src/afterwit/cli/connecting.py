@@ -1,6 +1,7 @@
 """Commands that set memory up and open it to agents: init, serve, mcp."""
 
 import json
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -46,22 +47,43 @@ def database_file(settings: Settings) -> Path | None:
 def connections(settings: Settings) -> dict[str, Any]:
     """How agents start the server: the command, and the same in the forms that they read.
 
-    The command is absolute and names whatever is not the default, for agents start it with an
-    environment of their own.
+    The command is absolute and names whatever is not the default, for agents start it from other
+    directories and with an environment of their own.
     """
     options: list[str] = []
     if settings.data_dir != Path.home() / ".afterwit":
         options += ["--data-dir", str(settings.data_dir.absolute())]
     if settings.space != next(setting.default for setting in SETTINGS if setting.name == "space"):
         options += ["--space", settings.space]
-    command, arguments = sys.executable, ["-m", "afterwit", *options, "mcp"]
-    quoted = json.dumps(arguments, ensure_ascii=False)
+    command, arguments, variables = sys.executable, ["-m", "afterwit", *options, "mcp"], _variables()
+    given = [word for name, value in variables.items() for word in ("--env", f"{name}={value}")]
+    codex = {"command": _toml(command), "args": _toml(arguments)}
+    if variables:
+        codex["env"] = "{ " + ", ".join(f"{name} = {_toml(value)}" for name, value in variables.items()) + " }"
+    server = {"command": command, "args": arguments} | ({"env": variables} if variables else {})
     return {
-        "mcp": {"command": command, "args": arguments},
-        "claude_code": shlex.join(["claude", "mcp", "add", "--scope", "user", "afterwit", "--", command, *arguments]),
-        "codex": f"[mcp_servers.afterwit]\ncommand = {json.dumps(command, ensure_ascii=False)}\nargs = {quoted}",
-        "json": {"mcpServers": {"afterwit": {"command": command, "args": arguments}}},
+        "mcp": server,
+        "claude_code": shlex.join(
+            ["claude", "mcp", "add", *given, "--scope", "user", "afterwit", "--", command, *arguments]
+        ),
+        "codex": "\n".join(["[mcp_servers.afterwit]", *(f"{name} = {value}" for name, value in codex.items())]),
+        "json": {"mcpServers": {"afterwit": server}},
     }
+
+
+def _variables() -> dict[str, str]:
+    """Settings of this environment that decide what is stored where; an agent must have the same."""
+    names = (f"AFTERWIT_{setting.name.upper()}" for setting in SETTINGS if setting.name not in _NOT_PASSED_ON)
+    return {name: value for name in names if (value := os.environ.get(name))}
+
+
+#: Passed on as options, or of no concern to an agent's server.
+_NOT_PASSED_ON = frozenset({"data_dir", "space", "host", "port", "log_level"})
+
+
+def _toml(value: str | list[str]) -> str:
+    """A text or list of texts as TOML, which writes these as JSON does."""
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _init_prose(values: dict[str, Any]) -> str:

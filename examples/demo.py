@@ -148,11 +148,12 @@ async def use(memory: Memory, secret_id: str) -> None:
     expect(not await memory.search("Which colour is the office carpet?"), "an empty answer is an answer")
 
     say("\nDay 21. The agent is corrected: the flag has another name.")
-    hits = await memory.search("database tests flag", scopes=["project:atlas"])
+    hits = await memory.search("Which flag do the database tests need?", scopes=["project:atlas"])
+    expect("--run-db" in hits[0]["summary"], "the memory about the flag comes first")
     correction = "Atlas integration tests need the flag --with-db, otherwise the database tests are skipped."
     receipt = await memory.call("memory_update", memory_id=hits[0]["id"], content=correction, source="user")
     say(f"  update  {correction}\n          -> {receipt['outcome']}: {receipt['message']}")
-    hits = await memory.search("database tests flag", scopes=["project:atlas"])
+    hits = await memory.search("Which flag do the database tests need?", scopes=["project:atlas"])
     expect("--with-db" in hits[0]["summary"] and "--run-db" not in str(hits), "the wrong flag is gone")
 
     say("\nDay 22. The user wants the door code gone for good.")

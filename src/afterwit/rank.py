@@ -18,10 +18,10 @@ Floats = NDArray[np.float64]
 class Weights:
     """The numbers that decide what comes back. See docs/design.md for where each comes from."""
 
-    #: share of the task's goal and constraints in the fit, when the search names a task
-    task_fit: float = 0.5
+    #: how much being about the task's goal and constraints counts beside being about the query, 0..1
+    task_fit: float = 0.7
     #: share of recency in the score
-    recency: float = 0.15
+    recency: float = 0.1
     #: per day: half in 14 days
     decay_per_day: float = 0.05
     #: per day, for preferences and constraints: half in 69 days

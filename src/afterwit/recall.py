@@ -38,9 +38,9 @@ PATH_LIMIT = 40
 #: Tokens that one hit costs besides its summary: id, kind, age, standing, trust.
 HIT_OVERHEAD_TOKENS = 24
 
-#: Factors on the score. Confirmed goes before pending, agents' word before outside knowledge.
-STANDING_FACTOR = {Standing.CONFIRMED: 1.0, Standing.PENDING: 0.88, Standing.REFUTED: 0.0}
-TRUST_FACTOR = {Trust.CONFIRMED: 1.0, Trust.USER: 1.0, Trust.AGENT: 0.95, Trust.EXTERNAL: 0.5}
+#: Factors on the score. They order what is about equally relevant; only outside knowledge falls far back.
+STANDING_FACTOR = {Standing.CONFIRMED: 1.0, Standing.PENDING: 0.96, Standing.REFUTED: 0.0}
+TRUST_FACTOR = {Trust.CONFIRMED: 1.0, Trust.USER: 1.0, Trust.AGENT: 0.99, Trust.EXTERNAL: 0.5}
 
 #: Kinds that stay true for long and fade slowly.
 SLOW_KINDS = frozenset({Kind.PREFERENCE, Kind.CONSTRAINT, Kind.RULE})
@@ -290,9 +290,8 @@ def _judge(
             topic=_topic_fit(question.task_text, found.memories),
             cross_language=_cross_language(question.task_text, found.memories),
         )
-        share = rank.WEIGHTS.task_fit
-        # The task may lift what the query alone would miss, and breaks ties; it never sinks a plain answer.
-        fit = np.maximum(relevance, (1 - share) * relevance + share * task)
+        # The task lifts what the query alone would miss; it never sinks a plain answer.
+        fit = 1.0 - (1.0 - relevance) * (1.0 - rank.WEIGHTS.task_fit * task)
         for entry, value in zip(why, task, strict=True):
             entry["task_fit"] = float(value)
     return fit, why
@@ -355,9 +354,9 @@ def _evidence(memory: Memory) -> float:
     return (
         STANDING_FACTOR[memory.standing]
         * TRUST_FACTOR[memory.trust]
-        * (0.9 + 0.1 * known)
-        * (0.85 + 0.15 * memory.confidence)
-        * (0.75 + 0.5 * useful)
+        * (0.97 + 0.03 * known)
+        * (0.95 + 0.05 * memory.confidence)
+        * (0.8 + 0.4 * useful)
     )
 
 

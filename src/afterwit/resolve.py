@@ -62,13 +62,17 @@ class Resolution:
     receipt: Receipt
 
 
-def resolve(new: Memory, *, known: Known, now: datetime, vector: Vector | None = None) -> Resolution:
+def resolve(
+    new: Memory, *, known: Known, now: datetime, is_change: bool = False, vector: Vector | None = None
+) -> Resolution:
     """Decide what a new memory does to the known ones.
 
     Args:
         new: the memory as it would be stored if nothing stood against it.
         known: what is active about the same thing.
         now: time of the write.
+        is_change: its words speak of a change ("switched to pnpm"), so that it replaces the values
+            known so far even where a topic may have several.
         vector: embedding of the new memory, stored with it if it is stored.
     """
     add = Add(new, vector)
@@ -77,8 +81,11 @@ def resolve(new: Memory, *, known: Known, now: datetime, vector: Vector | None =
         if text.same_statement(old.summary, new.summary):
             return _merge(old, new, now=now, reason="duplicate")
     rivals = [old for old in known.same_statement if text.is_negated(old.summary) != denied]
-    if is_slot(new):
+    changes_value = is_change and bool(new.subject and new.topic and _value(new))
+    if is_slot(new) or changes_value:
         in_slot = [old for old in known.same_topic if old.id not in {rival.id for rival in rivals}]
+        if not is_slot(new):
+            in_slot = [old for old in in_slot if _value(old) and old.kind in _SLOT_KINDS]
         same_value = [old for old in in_slot if _same_value(old, new)]
         if same_value:
             return _merge(same_value[0], new, now=now, reason="same_value")

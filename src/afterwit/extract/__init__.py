@@ -48,7 +48,7 @@ def enrich(text: str, *, now: datetime, timezone: str) -> Candidate:
     for part in sentences(own):
         if len(part) > MAX_SENTENCE_CHARS:
             continue
-        plain = doubt.unquoted(part)
+        plain = doubt.without_hedge(doubt.unquoted(part))
         if not doubt.is_question(plain) and (found := _read(plain)):
             return _candidate(found, part, own=own, stated=_is_stated(part), now=now, timezone=timezone)
     head = own[:MAX_SENTENCE_CHARS]

@@ -42,6 +42,12 @@ _UNSURE = re.compile(
     r"想过要?|想要不|要不就?|不知道(?:要|该|是))",
     re.IGNORECASE,
 )
+_SEEMS = re.compile(r"\b(?:seems?|appears?) to (\w+)", re.IGNORECASE)
+_HEDGE = re.compile(
+    r"\b(?:maybe|perhaps|possibly|probably|presumably|apparently|supposedly|likely|i guess|i suppose),?\s+"
+    r"|(?:可能|也许|大概|或许|说不定|好像|似乎|看起来|看来|估计|应该)(?:是(?=[在住用喜叫]))?[，,]?",
+    re.IGNORECASE,
+)
 _HEARSAY = re.compile(
     r"(?:.*\b)?(?:he|she|they|people|someone|somebody|everyone|everybody|who|mom|dad|mother|father|wife|"
     r"husband|friend|friends|boss|colleague|"
@@ -119,6 +125,11 @@ def is_joke_alone(sentence: str) -> bool:
 def is_unsure(sentence: str) -> bool:
     """Whether the speaker hedges: "probably", "seems", 可能, 看起来."""
     return _UNSURE.match(sentence) is not None
+
+
+def without_hedge(sentence: str) -> str:
+    """The sentence without the words that only say how sure it is, so that what is guessed can be read."""
+    return _HEDGE.sub("", _SEEMS.sub(r"\1s", sentence))
 
 
 def is_past(sentence: str) -> bool:

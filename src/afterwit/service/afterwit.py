@@ -13,6 +13,7 @@ from afterwit.config import Settings, load_settings
 from afterwit.digest import Digest, digest
 from afterwit.embedding import Embedder, open_embedder, to_vector
 from afterwit.errors import Conflict, InvalidInput, NotFound, ProviderError
+from afterwit.extract import prepare
 from afterwit.messages import say
 from afterwit.recall import SearchAnswer
 from afterwit.records import (
@@ -53,7 +54,7 @@ from afterwit.service.updating import (
     corrected,
     read_update,
 )
-from afterwit.service.writing import Setting, Writer, draft, embedded_text, summary_receipt
+from afterwit.service.writing import Draft, Setting, Writer, draft, embedded_text, summary_receipt
 from afterwit.storage import Order, Store, Transaction, open_store
 
 _log = logging.getLogger(__name__)
@@ -160,7 +161,7 @@ class Afterwit:
         """Load the embedder and embed what has no vector yet, in the background; returns at once."""
         if self._embedder is not None:
             self._embedder.warm()
-            threading.Thread(target=self._embed_missing, name="afterwit-embed-missing", daemon=True).start()
+        threading.Thread(target=self._prepare, name="afterwit-prepare", daemon=True).start()
 
     def close(self) -> None:
         """Release the store and the embedder."""
@@ -211,7 +212,7 @@ class Afterwit:
         now = self._clock()
         setting = Setting(self.space, self.writer, now, self.settings.timezone)
         drafts = [draft(content, fields, setting) for content, fields in batch]
-        memories = [memory for made in drafts if isinstance(made, list) for memory in made]
+        memories = [one.memory for made in drafts if isinstance(made, list) for one in made]
         vectors = self._vectors(memories)
         receipts: list[Receipt] = []
         if not memories:
@@ -221,18 +222,19 @@ class Afterwit:
                 if isinstance(made, Receipt):
                     receipts.append(made)
                     continue
-                done = [self._store_one(tx, memory, vectors.get(memory.id), now) for memory in made]
+                done = [self._store_one(tx, one, vectors.get(one.memory.id), now) for one in made]
                 receipts.append(summary_receipt(done, text.language(content)))
         return receipts
 
-    def _store_one(self, tx: Transaction, memory: Memory, vector: Vector | None, now: datetime) -> Receipt:
+    def _store_one(self, tx: Transaction, one: Draft, vector: Vector | None, now: datetime) -> Receipt:
+        memory = one.memory
         place = KeyFilter(scopes=(memory.scope,), roles=(memory.role,))
         same_topic: list[Memory] = []
         if memory.subject and memory.topic:
             where = replace(place, subjects=(memory.subject,), topics=(memory.topic,))
             same_topic = tx.find(self.space, where, limit=50)
         same = tx.find_statement(self.space, place, text.statement_key(memory.summary))
-        resolution = resolve(memory, known=Known(same, same_topic), now=now, vector=vector)
+        resolution = resolve(memory, known=Known(same, same_topic), now=now, is_change=one.is_change, vector=vector)
         tx.apply(resolution.changes)
         return resolution.receipt
 
@@ -248,7 +250,8 @@ class Afterwit:
             return {}
         return {memory.id: to_vector(embedder.model, array) for memory, array in zip(memories, arrays, strict=True)}
 
-    def _embed_missing(self) -> None:
+    def _prepare(self) -> None:
+        prepare()
         try:
             for _ in self.embed_missing():
                 pass

@@ -1,6 +1,6 @@
 """From what a caller says to memories ready to be resolved: gate, extract, defaults."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -22,7 +22,7 @@ from afterwit.records import (
     new_id,
 )
 from afterwit.service.options import MAX_RAW_BYTES, Fields, read_fields
-from afterwit.vocabulary import basis_of, confidence_of, is_known_topic
+from afterwit.vocabulary import USER, basis_of, confidence_of, is_known_topic, strip_injected
 
 #: Tokens up to which a text is its own summary; longer ones are cut to their first sentences.
 SUMMARY_TOKENS = 160
@@ -37,6 +37,10 @@ SOURCE_TRUST = {
     "web": Trust.EXTERNAL,
     "import": Trust.EXTERNAL,
 }
+
+
+#: Kinds that an agent concludes or decides itself, unless it says that the user did.
+_AGENTS_OWN = frozenset({Kind.DECISION, Kind.FAILURE, Kind.LESSON, Kind.RULE})
 
 
 @dataclass(frozen=True)
@@ -59,8 +63,19 @@ class Setting:
     timezone: str
 
 
-def draft(content: str, given: Mapping[str, Any], setting: Setting) -> list[Memory] | Receipt:
+@dataclass(frozen=True)
+class Draft:
+    """A memory on its way into the store."""
+
+    memory: Memory
+    #: its words speak of a change of what was known
+    is_change: bool
+
+
+def draft(content: str, given: Mapping[str, Any], setting: Setting) -> list[Draft] | Receipt:
     """The memories that a text makes, or the receipt that says why it makes none.
+
+    What search once returned is taken out first, so that no memory is learned from itself.
 
     Raises:
         InvalidInput: a field is malformed; nothing was stored.
@@ -68,13 +83,18 @@ def draft(content: str, given: Mapping[str, Any], setting: Setting) -> list[Memo
     fields = read_fields(given, now=setting.now)
     text.check_text(content, field="content", max_bytes=MAX_RAW_BYTES)
     verdict = judge(content, explicit=fields.kind is not None)
-    if verdict.accepted:
-        candidate = _from_statement(content, setting)
-        return [_memory(candidate, fields, setting)]
-    found = [] if fields.kind is not None else extract(content, now=setting.now, timezone=setting.timezone)
+    own = strip_injected(content).strip()
+    found = [] if fields.kind is not None else extract(own, now=setting.now, timezone=setting.timezone)
+    if verdict.accepted and not _is_several(own, found):
+        return [_memory(_from_statement(content if own == content.strip() else own, setting), fields, setting)]
     if found:
         return [_memory(candidate, fields, setting) for candidate in found]
     return Receipt(Outcome.REJECTED, reasons=(verdict.reason,), message=verdict.message)
+
+
+def _is_several(own: str, found: Sequence[Candidate]) -> bool:
+    """Whether a text is nothing but several statements, each of which stands alone."""
+    return len(found) > 1 and len(found) == len(text.sentences(own))
 
 
 def _from_statement(content: str, setting: Setting) -> Candidate:
@@ -84,10 +104,10 @@ def _from_statement(content: str, setting: Setting) -> Candidate:
     return replace(candidate, summary=text.truncate(content, SUMMARY_TOKENS), raw=content)
 
 
-def _memory(candidate: Candidate, fields: Fields, setting: Setting) -> Memory:
+def _memory(candidate: Candidate, fields: Fields, setting: Setting) -> Draft:
     """Join what was said about a memory with what its words say; what was said goes first."""
-    source = fields.source or Source(_source_kind(candidate.basis, setting.writer), fields.task_id)
-    basis = basis_of(source.kind) if fields.source else _basis(candidate, setting.writer)
+    basis = basis_of(fields.source.kind) if fields.source else _basis(candidate, setting.writer)
+    source = fields.source or Source(_source_kind(basis, setting.writer), fields.task_id)
     session = source.ref or fields.task_id or setting.writer.session
     structured = dict(candidate.structured)
     if candidate.value:
@@ -97,7 +117,7 @@ def _memory(candidate: Candidate, fields: Fields, setting: Setting) -> Memory:
     topic = fields.topic if fields.topic is not None else candidate.topic
     if _is_attribute(fields):
         structured.setdefault("single_valued", True)
-    return Memory(
+    memory = Memory(
         id=new_id(setting.now),
         space=setting.space,
         summary=candidate.summary,
@@ -120,6 +140,7 @@ def _memory(candidate: Candidate, fields: Fields, setting: Setting) -> Memory:
         valid_to=fields.valid_to or candidate.valid_to,
         supporters=(session,),
     )
+    return Draft(memory, candidate.is_change)
 
 
 def _source_kind(basis: Basis, writer: Writer) -> str:
@@ -127,8 +148,12 @@ def _source_kind(basis: Basis, writer: Writer) -> str:
 
 
 def _basis(candidate: Candidate, writer: Writer) -> Basis:
-    """A person who writes states; an agent's words are judged by how they are put."""
-    return Basis.STATED if writer.trust >= Trust.USER else candidate.basis
+    """A person who writes states. An agent that writes in the first person passes on the user's words
+    where they are about the user; what "we" decided or learned is the agent's own."""
+    if writer.trust >= Trust.USER:
+        return Basis.STATED
+    own = candidate.kind in _AGENTS_OWN and candidate.subject != USER
+    return Basis.INFERRED if own and candidate.basis is Basis.STATED else candidate.basis
 
 
 def _speaks_for_itself(basis: Basis, kind: Kind) -> bool:

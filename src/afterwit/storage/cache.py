@@ -158,7 +158,10 @@ class SpaceCache:
     def _load(self, connection: Connection) -> None:
         cursor = driver(connection).execute(_ALL_ROWS, self._bounds())
         while rows := cursor.fetchmany(_CHUNK):
-            self._append(rows)
+            self._columns.append(rows)
+        numbers = self._columns.column("number").astype(np.int64)
+        self._slot_of = np.full(int(numbers.max(initial=0)) + 1, -1, dtype=np.int32)
+        self._slot_of[numbers] = np.arange(self._columns.count, dtype=np.int32)
 
     def _follow(self, connection: Connection) -> None:
         since = (self._space_id, self._seq)
@@ -310,18 +313,17 @@ class SpaceCache:
         query = (query / (length or 1.0)).astype(np.float32)
         vectors = self._vectors(connection, model_id, dimensions)
         scan = vectors.scan(query, self._columns.mask(where))
-        first = limit + _EXTRA_CANDIDATES
-        if first >= len(scan.slots):
+        likely = limit + _EXTRA_CANDIDATES
+        if likely >= len(scan.slots):
             slots = scan.slots
             scores = self._exact(connection, model_id, query, slots)
         else:
-            split = len(scan.slots) - first
-            places = np.argpartition(scan.scores, split)
-            slots = scan.slots[places[split:]]
+            bar = np.partition(scan.scores, len(scan.slots) - likely)[len(scan.slots) - likely]
+            slots = scan.slots[scan.scores >= bar]
             scores = self._exact(connection, model_id, query, slots)
-            least = np.partition(scores, first - limit)[first - limit] - scan.error
-            rest = places[:split]
-            more = scan.slots[rest[scan.scores[rest] >= least]]
+            # Whatever may still be as good as the last one asked for.
+            least = np.partition(scores, len(scores) - limit)[len(scores) - limit] - scan.error
+            more = scan.slots[(scan.scores < bar) & (scan.scores >= least)]
             slots = np.concatenate([slots, more])
             scores = np.concatenate([scores, self._exact(connection, model_id, query, more)])
         return best(self._columns.column("id")[slots], scores, limit)

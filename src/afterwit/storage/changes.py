@@ -98,7 +98,7 @@ class Changer(RowWriter):
                 )
             ).scalar()
             if row is not None:
-                self._put_vector(row, vector)
+                self._replace_vector(row, vector)
                 self._touch(tables.memory.c.row == row)
 
     def drop_vectors(self, model: str) -> int:

@@ -85,6 +85,7 @@ class RowWriter:
         self._actor = checked_name(actor, "actor")
         self._seq = 0
         self._next_number = 0
+        self._models: dict[str, tuple[int, int]] = {}
         #: whether a memory was erased: its bytes must leave the files after the commit
         self.erased = False
 
@@ -189,29 +190,40 @@ class RowWriter:
             self._connection.execute(insert(tables.memory_tag), values)
 
     def _put_vector(self, row: int, vector: Vector) -> None:
-        model_id = self._ensure_model(vector)
+        values = {"model_id": self._ensure_model(vector), "row": row, "data": vector.data}
+        self._connection.execute(insert(tables.vector), values)
+
+    def _replace_vector(self, row: int, vector: Vector) -> None:
         columns = tables.vector.c
+        model_id = self._ensure_model(vector)
         self._connection.execute(delete(tables.vector).where(columns.model_id == model_id, columns.row == row))
-        self._connection.execute(insert(tables.vector), {"model_id": model_id, "row": row, "data": vector.data})
+        self._put_vector(row, vector)
 
     def _ensure_model(self, vector: Vector) -> int:
         values = np.frombuffer(vector.data[: vector.dimensions * 2], dtype="<f2")
         if not vector.dimensions or len(vector.data) % 2 or not np.isfinite(values).all():
             raise InvalidInput("A vector must be one or more finite numbers as little-endian float16.")
-        columns = tables.model.c
-        known = self._connection.execute(
-            select(columns.id, columns.dimensions).where(columns.name == vector.model)
-        ).first()
-        if known is None:
-            checked = {"name": checked_name(vector.model, "model"), "dimensions": vector.dimensions}
-            self._connection.execute(insert(tables.model), checked)
-            return self._connection.execute(select(columns.id).where(columns.name == vector.model)).scalar_one()
-        if known.dimensions != vector.dimensions:
+        model_id, dimensions = self._known_model(vector)
+        if dimensions != vector.dimensions:
             raise InvalidInput(
-                f"Vectors of {vector.model} have {known.dimensions} dimensions, not {vector.dimensions}.",
+                f"Vectors of {vector.model} have {dimensions} dimensions, not {vector.dimensions}.",
                 next_step="Another preparation of a model needs another model id.",
             )
-        return known.id
+        return model_id
+
+    def _known_model(self, vector: Vector) -> tuple[int, int]:
+        """Key and dimensions; a model is made known by its first vector."""
+        name = checked_name(vector.model, "model")
+        if name not in self._models:
+            columns = tables.model.c
+            query = select(columns.id, columns.dimensions).where(columns.name == name)
+            known = self._connection.execute(query).first()
+            if known is None:
+                values = {"name": name, "dimensions": vector.dimensions}
+                self._connection.execute(insert(tables.model), values)
+                known = self._connection.execute(query).one()
+            self._models[name] = (known.id, known.dimensions)
+        return self._models[name]
 
     def _put_link(self, link: Link) -> None:
         columns = tables.link.c

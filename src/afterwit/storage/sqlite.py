@@ -21,7 +21,7 @@ from afterwit.storage import schema, tables
 from afterwit.storage.base import Scored, WordStatistics
 from afterwit.storage.cache import SpaceCache
 from afterwit.storage.changes import Changer
-from afterwit.storage.reads import SqlReader, checked_limit, space_number
+from afterwit.storage.reads import SqlReader, checked_limit
 from afterwit.storage.row_writer import ensure_space
 from afterwit.storage.rows import to_memory
 from afterwit.storage.sqlite_files import (
@@ -72,11 +72,11 @@ class _Searching(SqlReader):
     @contextmanager
     def _searching(self, space: str) -> Generator[tuple[Connection, SpaceCache] | None]:
         with self._reading() as connection:
-            space_id = space_number(connection, space)
-            if space_id is None:
+            known = driver(connection).execute("SELECT id FROM space WHERE name = ?", (space,)).fetchone()
+            if known is None:
                 yield None
                 return
-            cache = self._caches.of(space_id)
+            cache = self._caches.of(known[0])
             with cache.at(connection, self._owner):
                 yield connection, cache
 
@@ -129,12 +129,28 @@ class SqliteTransaction(_Searching):
         with mapped_errors():
             if self._connection.closed:
                 raise StorageError("The transaction has ended.")
+            self.require_alive()
             yield self._connection
+
+    def require_alive(self) -> None:
+        """Raise if SQLite has undone the transaction by itself, as it does when the disk is full:
+        from then on it would commit every statement on its own."""
+        if not driver(self._connection).in_transaction:
+            raise StorageError("The transaction was undone by an earlier error.", next_step="Start it again.")
 
     def apply(self, changes: Iterable[Change]) -> list[Event]:
         """See `Transaction.apply`."""
-        with self._reading() as connection, connection.begin_nested():
-            return self.changer.apply(changes)
+        with self._reading() as connection:
+            connection.exec_driver_sql("SAVEPOINT changes")
+            try:
+                events = self.changer.apply(changes)
+            except BaseException:
+                if driver(connection).in_transaction:
+                    connection.exec_driver_sql("ROLLBACK TO changes")
+                    connection.exec_driver_sql("RELEASE changes")
+                raise
+            connection.exec_driver_sql("RELEASE changes")
+            return events
 
 
 class SqliteStore(_Searching):
@@ -240,7 +256,7 @@ class SqliteStore(_Searching):
 
     @contextmanager
     def _reading(self) -> Generator[Connection]:
-        with mapped_errors(), self._live().connect() as connection:
+        with mapped_errors(), self._live().connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
@@ -276,6 +292,7 @@ class SqliteStore(_Searching):
                 transaction = SqliteTransaction(connection, self._caches, space=space, now=now, actor=actor)
                 after.callback(lambda: transaction.cache.settle(transaction, committed=committed))
                 yield transaction
+                transaction.require_alive()
                 erased = transaction.changer.erased
                 if erased:
                     merge(connection)

@@ -91,10 +91,19 @@ def _appearing(target: Path, *, force: bool) -> Generator[IO[bytes]]:
             if force:
                 Path(name).replace(target)
             else:
-                # Unlike a rename, a link never replaces what someone else put there in the meantime.
-                os.link(name, target)
+                _put(Path(name), target)
         finally:
             Path(name).unlink(missing_ok=True)
+
+
+def _put(made: Path, target: Path) -> None:
+    """Give a file its name, unless someone else put one there in the meantime."""
+    try:
+        target.hardlink_to(made)
+    except FileExistsError:
+        raise
+    except OSError:  # file systems without links, as on memory cards; there a rename has to do
+        made.replace(target)
 
 
 @contextmanager

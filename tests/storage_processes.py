@@ -43,6 +43,10 @@ def acknowledge(url: str, name: str) -> None:
 
 def nursery(url: str) -> None:
     """For each name on standard input start a child that writes without end; say its id and when it is dead."""
+    # What every child would load anew is loaded once.
+    store = open_store("sqlite://")
+    add(store, "warm", "up")
+    store.close()
     for name in sys.stdin:
         child = os.fork()
         if child == 0:

@@ -84,8 +84,8 @@ def test_the_quantised_scan_misses_none_of_the_exact_best(clusters: int, dimensi
     put(store, *(Add(memory(place, f"n{place}"), Vector(MODEL, rows[place].tobytes())) for place in range(count)))
     exact_rows = rows.astype(np.float64)
     exact_rows /= np.linalg.norm(exact_rows, axis=1)[:, None]
-    for query in (*rows[[0, 7]].astype(np.float32), chance.normal(size=dimensions).astype(np.float32)):
-        query = query / np.linalg.norm(query)
+    for direction in (*rows[[0, 7]].astype(np.float32), chance.normal(size=dimensions).astype(np.float32)):
+        query = direction / np.linalg.norm(direction)
         cosines = exact_rows @ query.astype(np.float64)
         order = sorted(range(count), key=lambda place: (-round(cosines[place], 12), place))
         for limit in (1, 10, 100):

@@ -3,6 +3,8 @@
 import re
 import sqlite3
 import stat
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -27,7 +29,8 @@ from afterwit.records import (
     Supersede,
     Use,
 )
-from afterwit.storage import Store, open_store
+from afterwit.storage import Store, open_store, schema
+from afterwit.storage.sqlite_files import make_engine
 from afterwit.testing.samples import (
     MODEL,
     NOW,
@@ -211,9 +214,6 @@ def test_a_transaction_inside_a_transaction_is_refused_at_once(store: Store) -> 
 
 
 def test_migrations_make_the_same_schema_as_a_new_database(tmp_path: Path) -> None:
-    from afterwit.storage import schema
-    from afterwit.storage.sqlite_files import make_engine
-
     open_store(f"sqlite:///{tmp_path}/new.db").close()
     engine = make_engine(tmp_path / "old.db", lock_wait_s=5, durable=True, read_only=False)
     with engine.connect().execution_options(writes=True) as connection, connection.begin():
@@ -234,9 +234,6 @@ def test_migrations_make_the_same_schema_as_a_new_database(tmp_path: Path) -> No
 
 
 def test_opening_a_current_database_does_not_load_alembic(path: Path, store: Store) -> None:
-    import subprocess
-    import sys
-
     store.close()
     code = f"""if True:
         import sys

@@ -20,12 +20,12 @@ from typing import Any
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
-from evals.bench_texts import ATTRIBUTES, QUESTIONS, memory_texts, query_texts
 
 from afterwit import Afterwit
 from afterwit.config import load_settings
 from afterwit.embedding import open_embedder
 from afterwit.records import KeyFilter
+from evals.bench_texts import ATTRIBUTES, QUESTIONS, memory_texts, query_texts
 
 RESULTS = Path(__file__).parent / "results" / "bench.json"
 

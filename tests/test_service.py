@@ -374,6 +374,17 @@ def test_unknown_ids_get_a_clear_error(memory: Afterwit, name: str) -> None:
     assert caught.value.message
 
 
+@pytest.mark.parametrize(
+    "fields", [{}, {"verdict": "praise"}, {"content": "The port is 8081.", "verdict": "refute"}, {"confidence": 2}]
+)
+def test_malformed_update_is_refused_and_changes_nothing(memory: Afterwit, fields: dict[str, object]) -> None:
+    id = memory.write("The port is 8080.", kind="fact").id
+    before = memory.get(id)
+    with pytest.raises(InvalidInput):
+        memory.update(id, **fields)  # type: ignore[arg-type]
+    assert memory.get(id) == before
+
+
 # --- explain, summarize, move ----------------------------------------------------------------------
 
 

@@ -9,6 +9,9 @@ from typing import Any
 
 from afterwit.errors import ConfigError
 
+#: Longest name of a space.
+MAX_SPACE_CHARS = 200
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -100,7 +103,7 @@ def load_settings(
 def _read_file(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"Cannot read {path}: {error}.", next_step="Mend the file or move it away.") from error
@@ -131,6 +134,11 @@ def _check(settings: Settings) -> None:
         value = getattr(settings, name)
         if not low <= value <= high:
             raise ConfigError(f"Setting {name} is {value}; it must be from {low:g} to {high:g}.")
+    if not settings.space.strip() or len(settings.space) > MAX_SPACE_CHARS or not settings.space.isprintable():
+        raise ConfigError(
+            f"Setting space is {settings.space!r}.",
+            next_step=f"Use a name of 1 to {MAX_SPACE_CHARS} visible characters, such as default or team-a.",
+        )
     if settings.log_level not in {"DEBUG", "INFO", "WARNING", "ERROR"}:
         raise ConfigError(f"Setting log_level is {settings.log_level!r}; use DEBUG, INFO, WARNING or ERROR.")
 

@@ -78,9 +78,11 @@ def digest(memories: Sequence[Memory], *, now: datetime, budget_tokens: int, lan
 
 
 def _sentence(memory: Memory, language: str) -> str:
+    """The summary on one line, so that none can pass for a line of its own."""
+    line = " ".join(memory.summary.split())
     if memory.valid_to is not None:
-        return say("until", language, summary=memory.summary, until=f"{memory.valid_to:%Y-%m-%d}")
-    return memory.summary
+        return say("until", language, summary=line, until=f"{memory.valid_to:%Y-%m-%d}")
+    return line
 
 
 def _choose(memories: Sequence[Memory], now: datetime, budget_tokens: int) -> list[Memory]:

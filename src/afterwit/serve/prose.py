@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from afterwit.errors import AfterwitError
 from afterwit.messages import say
-from afterwit.records import Memory, Receipt
+from afterwit.records import Memory, Receipt, short_id
 from afterwit.serve.wire import NOTE, NOTE_ZH, age, delimiter, trust_word
 from afterwit.text import language
 from afterwit.vocabulary import FENCE
@@ -112,13 +112,13 @@ def _hit_line(hit: "Hit", now: datetime, spoken: str) -> str:
 
 
 def memory_line(memory: Memory, *, now: datetime, spoken: str = "en") -> str:
-    """A memory on one line: `[m:ID] kind, age, standing, trust: sentence`."""
+    """A memory on one line: `[m:SHORT_ID] kind, age, standing, trust: sentence`."""
     words = [memory.kind.value, age(memory.happened_at, now, spoken), memory.standing.value, trust_word(memory)]
     if memory.scope != "global":
         words.append(memory.scope)
     if memory.status.value != "active":
         words.append(memory.status.value)
-    return f"[m:{memory.id}] {quoted(', '.join(words))}: {quoted(memory.summary)}"
+    return f"[m:{short_id(memory.id)}] {quoted(', '.join(words))}: {quoted(memory.summary)}"
 
 
 def story_text(story: "Story", *, now: datetime, fence: bool = True) -> str:

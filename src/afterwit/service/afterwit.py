@@ -125,7 +125,7 @@ class Afterwit:
         self.settings = settings
         self.store = store
         self.space = settings.space
-        self._embedder = embedder
+        self.embedder = embedder
         self._clock = clock
         writer = writer or Writer()
         self.writer = writer if writer.session else replace(writer, session=new_id(clock()))
@@ -148,26 +148,29 @@ class Afterwit:
         settings = settings or load_settings(overrides=overrides)
         store = open_store(settings.store, lock_wait_s=settings.lock_wait_s)
         try:
-            return cls(store, open_embedder(settings), settings=settings, writer=writer)
+            embedder = open_embedder(settings)
+            if embedder is not None:
+                embedder.warm()
+            return cls(store, embedder, settings=settings, writer=writer)
         except BaseException:
             store.close()
             raise
 
     def as_writer(self, writer: Writer) -> "Afterwit":
         """The same memory seen by another writer; shares store and embedder."""
-        return Afterwit(self.store, self._embedder, settings=self.settings, writer=writer, clock=self._clock)
+        return Afterwit(self.store, self.embedder, settings=self.settings, writer=writer, clock=self._clock)
 
     def warm(self) -> None:
         """Load the embedder and embed what has no vector yet, in the background; returns at once."""
-        if self._embedder is not None:
-            self._embedder.warm()
+        if self.embedder is not None:
+            self.embedder.warm()
         threading.Thread(target=self._prepare, name="afterwit-prepare", daemon=True).start()
 
     def close(self) -> None:
         """Release the store and the embedder."""
         self.store.close()
-        if self._embedder is not None:
-            self._embedder.close()
+        if self.embedder is not None:
+            self.embedder.close()
 
     def __enter__(self) -> Self:
         return self
@@ -240,7 +243,7 @@ class Afterwit:
 
     def _vectors(self, memories: Sequence[Memory]) -> dict[str, Vector]:
         """Vectors by memory id; empty when the embedder fails, for rows can be embedded later."""
-        embedder = self._embedder
+        embedder = self.embedder
         if embedder is None or not memories:
             return {}
         try:
@@ -264,7 +267,7 @@ class Afterwit:
         Raises:
             ProviderError: the embedder failed; what was done stays.
         """
-        embedder = self._embedder
+        embedder = self.embedder
         done = 0
         while embedder is not None:
             memories = self.store.without_vector(self.space, embedder.model, limit=BATCH)
@@ -292,7 +295,7 @@ class Afterwit:
         """
         now = self._clock()
         question = read_question(query, options, settings=self.settings, now=now)
-        answer = recall.search(self.store, self.space, question, self._embedder)
+        answer = recall.search(self.store, self.space, question, self.embedder)
         if answer.hits:
             return answer
         return replace(answer, other_scopes=self._other_scopes(question.where))

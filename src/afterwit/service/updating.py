@@ -78,6 +78,8 @@ def read_update(given: Mapping[str, Any], *, writer: Writer, now: datetime) -> U
             "Nothing to change was given.",
             next_step='Give content, verdict ("confirm", "refute", "restore") or a field.',
         )
+    if content and verdict:
+        raise InvalidInput("content and verdict cannot go together.", next_step="Correct first, then give the verdict.")
     by_user = writer.trust >= Trust.USER or (fields.source is not None and fields.source.kind == "user")
     reason = text.check_text(given["reason"], field="reason", max_bytes=1000) if given.get("reason") else ""
     return Update(content, verdict, revised, by_user, reason)

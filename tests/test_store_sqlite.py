@@ -227,7 +227,15 @@ def test_migrations_make_the_same_schema_as_a_new_database(tmp_path: Path) -> No
         # Constraints may come in another order.
         return {name: sorted(re.findall(r"[\w\"]+|[^\w\s]", sql)) for name, sql in found}
 
+    def statistics(path: Path) -> list[tuple[str, ...]]:
+        connection = sqlite3.connect(path)
+        found = connection.execute("SELECT tbl, idx, stat FROM sqlite_stat1 ORDER BY 1, 2").fetchall()
+        connection.close()
+        return found
+
     assert statements(tmp_path / "old.db") == statements(tmp_path / "new.db")
+    assert len(statistics(tmp_path / "new.db")) == 7
+    assert statistics(tmp_path / "old.db") == statistics(tmp_path / "new.db")
     store = open_store(f"sqlite:///{tmp_path}/old.db")
     assert store.check() == []
     store.close()
@@ -244,7 +252,7 @@ def test_opening_a_current_database_does_not_load_alembic(path: Path, store: Sto
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_every_change_is_known_to_the_store(store: Store) -> None:
+def test_every_change_is_known_to_the_store() -> None:
     source = Path(__file__).parent.parent / "src" / "afterwit" / "storage" / "changes.py"
     text = source.read_text(encoding="utf-8")
     assert all(f"            {change.__name__}: self._" in text for change in get_args(Change))
@@ -383,3 +391,63 @@ def test_reinforcing_text_free_fields_does_not_reload_anything(store: Store) -> 
     item = store.get(SPACE, [memory_id(1)])[memory_id(1)]
     put(store, Reinforce(item.id, "s", 0.9, item.basis, item.trust, item.standing, NOW))
     assert ids(store.search_words(SPACE, KeyFilter(), query_tokens("apple"), limit=5)) == [item.id]
+
+
+@pytest.mark.parametrize("budget", ["cache._POSTING_BUDGET", "sqlite._CACHE_BUDGET"])
+def test_a_small_budget_of_memory_changes_no_result(store: Store, monkeypatch: pytest.MonkeyPatch, budget: str) -> None:
+    for space in (SPACE, OTHER):
+        put_memories(
+            store, *(memory(number, f"word{number % 5} apple", space=space) for number in range(30)), space=space
+        )
+    tokens = query_tokens("word1 word2 apple")
+
+    def search(space: str) -> object:
+        return (
+            store.search_words(space, KeyFilter(), tokens, limit=9),
+            store.search_vectors(space, KeyFilter(), direction(2), MODEL, limit=9),
+        )
+
+    before = search(SPACE)
+    monkeypatch.setattr(f"afterwit.storage.{budget}", 1)
+    for _ in range(3):
+        put(store, Add(memory(99, "plum", space=OTHER)), Erase(memory_id(99)), space=OTHER)
+        assert search(OTHER) == search(OTHER)
+        assert search(SPACE) == before
+
+
+def test_threads_that_search_while_another_writes_see_only_whole_transactions(store: Store) -> None:
+    put_memories(store, memory(0, "apple"), memory(1, "apple"))
+    tokens = query_tokens("apple")
+    wrong: list[object] = []
+    done = threading.Event()
+
+    def search() -> None:
+        seen = 0
+        while not done.is_set():
+            words = len(store.search_words(SPACE, KeyFilter(), tokens, limit=1000))
+            near = len(store.search_vectors(SPACE, KeyFilter(), direction(1), MODEL, limit=1000))
+            if words % 2 or near % 2 or words < seen:
+                wrong.append((seen, words, near))
+            seen = words
+
+    threads = [threading.Thread(target=search) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for number in range(2, 80, 2):
+        try:
+            with store.transaction(SPACE, now=NOW, actor="test") as transaction:
+                transaction.apply([Add(memory(number, "apple"), vector(number))])
+                found = transaction.search_words(SPACE, KeyFilter(), tokens, limit=1000)
+                near = transaction.search_vectors(SPACE, KeyFilter(), direction(1), MODEL, limit=1000)
+                if number % 3 == 0:
+                    raise ZeroDivisionError
+                if len(found) % 2 != 1 or len(near) % 2 != 1:
+                    wrong.append((found, near))
+                transaction.apply([Add(memory(number + 1, "apple"), vector(number + 1))])
+        except ZeroDivisionError:
+            continue
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    assert store.count(SPACE, KeyFilter()) == len(store.search_words(SPACE, KeyFilter(), tokens, limit=1000))

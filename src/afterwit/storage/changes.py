@@ -88,9 +88,10 @@ class Changer(RowWriter):
             )
         return events
 
-    def put_vectors(self, vectors: Mapping[str, Vector]) -> None:
-        """See `Store.put_vectors`."""
+    def put_vectors(self, vectors: Mapping[str, Vector]) -> int:
+        """See `Store.put_vectors`; returns how many were stored."""
         self._seq = self._next_seq()
+        count = 0
         for memory_id, vector in vectors.items():
             row = self._connection.execute(
                 select(tables.memory.c.row).where(
@@ -100,6 +101,8 @@ class Changer(RowWriter):
             if row is not None:
                 self._replace_vector(row, vector)
                 self._touch(tables.memory.c.row == row)
+                count += 1
+        return count
 
     def drop_vectors(self, model: str) -> int:
         """See `Store.drop_vectors`."""

@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, case, literal, or_, select, true
 
 from afterwit.clock import to_us
-from afterwit.records import KeyFilter, Standing, Trust
+from afterwit.records import KeyFilter, Standing, Status, Trust
 from afterwit.storage.base import Order
 from afterwit.storage.tables import memory, memory_tag
 
@@ -48,7 +48,7 @@ def _life(where: KeyFilter) -> list[ColumnElement[bool]]:
         found.append(columns.recorded_us <= known_us)
         found.append(or_(columns.retired_us.is_(None), columns.retired_us > known_us))
         valid_to = case((columns.retired_us.is_(None), columns.valid_to_us), else_=columns.valid_to_believed_us)
-    elif where.statuses:
+    elif where.statuses and not set(where.statuses).issuperset(Status):
         found.append(columns.status.in_([str(item) for item in where.statuses]))
     if where.valid_at is not None:
         start_us = to_us(where.valid_at)

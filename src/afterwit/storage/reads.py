@@ -70,13 +70,15 @@ class SqlReader(ABC):
             space_id = space_number(connection, space)
             if space_id is None:
                 return []
-            query = (
-                select(tables.memory)
+            page = (
+                select(tables.memory.c.row)
                 .where(passes(space_id, where))
                 .order_by(*ordering(order))
                 .limit(limit)
                 .offset(offset)
+                .subquery()
             )
+            query = select(tables.memory).join(page, page.c.row == tables.memory.c.row).order_by(*ordering(order))
             return [to_memory(space, row) for row in connection.execute(query).mappings()]
 
     def count(self, space: str, where: KeyFilter) -> int:

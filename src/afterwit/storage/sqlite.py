@@ -6,7 +6,7 @@ import tempfile
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,6 +25,7 @@ from afterwit.storage.reads import SqlReader, checked_limit
 from afterwit.storage.row_writer import ensure_space
 from afterwit.storage.rows import to_memory
 from afterwit.storage.sqlite_files import (
+    CREATE_STATISTICS,
     database_path,
     driver,
     make_engine,
@@ -203,6 +204,8 @@ class SqliteStore(_Searching):
                 )
             use_write_ahead_log(self._engine, lock_wait_s=self._lock_wait_s)
             self._make_or_upgrade()
+            # Connections read the planner's statistics when they are made.
+            self._engine.dispose()
         elif state[1] is not None and not self._read_only:
             self._clear_erased()
 
@@ -230,7 +233,7 @@ class SqliteStore(_Searching):
             # Another process may have been quicker.
             if not connection.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar_one():
                 require_fts5(driver(connection))
-                schema.create(connection, CREATE_WORD_INDEX)
+                schema.create(connection, CREATE_WORD_INDEX + CREATE_STATISTICS)
                 return
             version = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar_one()
             if not schema.check_version(version):
@@ -368,23 +371,22 @@ class SqliteStore(_Searching):
 
     def put_vectors(self, space: str, vectors: Mapping[str, Vector]) -> None:
         """See `Store.put_vectors`."""
-        with self._maintaining(space) as changer:
-            changer.put_vectors(vectors)
+        self._maintain(space, lambda changer: changer.put_vectors(vectors))
 
     def drop_vectors(self, space: str, model: str) -> int:
         """See `Store.drop_vectors`."""
-        with self._maintaining(space) as changer:
-            return changer.drop_vectors(model)
+        return self._maintain(space, lambda changer: changer.drop_vectors(model))
 
     def rebuild_words(self, space: str) -> int:
         """See `Store.rebuild_words`."""
-        with self._maintaining(space) as changer:
-            return changer.rebuild_words()
+        return self._maintain(space, lambda changer: changer.rebuild_words())
 
-    @contextmanager
-    def _maintaining(self, space: str) -> Generator[Changer]:
+    def _maintain(self, space: str, deed: Callable[[Changer], int]) -> int:
+        """Do something that leaves no history; a space that nobody wrote to stays unmade."""
+        if space not in self.spaces():
+            return 0
         with self.transaction(space, now=_EPOCH, actor="maintenance") as transaction:
-            yield transaction.changer
+            return deed(transaction.changer)
 
     def check(self) -> list[str]:
         """See `Store.check`."""

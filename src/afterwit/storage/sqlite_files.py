@@ -17,6 +17,25 @@ from sqlalchemy.pool import QueuePool
 from afterwit.errors import ConfigError, InvalidInput, StorageError
 
 _RESTORE = "Restore it from a backup; `afterwit doctor` shows what is wrong."
+#: How many rows one value of each index column has, for the query planner: rough, and the same in
+#: every file, so that a query is planned the same way whether a file is new or old.
+_SELECTIVITY = {
+    "sqlite_autoindex_memory_1": "100000 100000 1",
+    "ix_memory_space_id_changed_seq": "100000 100000 2",
+    "ix_memory_space_id_recorded_us_id": "100000 100000 2 1",
+    "ix_memory_space_id_status_recorded_us": "100000 100000 50000 2",
+    "ix_memory_space_id_status_happened_us": "100000 100000 50000 2",
+    "ix_memory_space_id_subject_topic": "100000 100000 200 5",
+    "ix_memory_space_id_statement_key": "100000 100000 1",
+}
+#: SQL that tells the planner so.
+CREATE_STATISTICS: tuple[str, ...] = (
+    "ANALYZE flag",
+    *(
+        f"INSERT INTO sqlite_stat1(tbl, idx, stat) VALUES ('memory', '{name}', '{stat}')"  # noqa: S608  constants
+        for name, stat in _SELECTIVITY.items()
+    ),
+)
 #: Primary SQLite result code -> (what happened, what to do).
 _MEANINGS: dict[int, tuple[str, str]] = {
     sqlite3.SQLITE_BUSY: (

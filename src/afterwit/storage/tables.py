@@ -94,7 +94,10 @@ memory = Table(
     Column("raw", Text, nullable=False),
     UniqueConstraint("space_id", "id"),
     Index(None, "space_id", "changed_seq"),
+    # with the id, so that paging through a whole space never leaves the index
+    Index(None, "space_id", "recorded_us", "id"),
     Index(None, "space_id", "status", "recorded_us"),
+    Index(None, "space_id", "status", "happened_us"),
     Index(None, "space_id", "subject", "topic"),
     Index(None, "space_id", "statement_key"),
 )

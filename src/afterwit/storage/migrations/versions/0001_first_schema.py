@@ -16,7 +16,17 @@ _SQLITE_ONLY = (
     "CREATE VIRTUAL TABLE word_index USING fts5(tokens, content='word', content_rowid='row', columnsize=0, "
     "tokenize=\"ascii tokenchars '!#$%&''()*+,-./:;<=>?@[\\]^_`{|}~'\")",
     "CREATE VIRTUAL TABLE word_instance USING fts5vocab('word_index', 'instance')",
+    "ANALYZE flag",
 )
+_SELECTIVITY = {
+    "sqlite_autoindex_memory_1": "100000 100000 1",
+    "ix_memory_space_id_changed_seq": "100000 100000 2",
+    "ix_memory_space_id_recorded_us_id": "100000 100000 2 1",
+    "ix_memory_space_id_status_recorded_us": "100000 100000 50000 2",
+    "ix_memory_space_id_status_happened_us": "100000 100000 50000 2",
+    "ix_memory_space_id_subject_topic": "100000 100000 200 5",
+    "ix_memory_space_id_statement_key": "100000 100000 1",
+}
 
 
 def upgrade() -> None:
@@ -112,7 +122,9 @@ def upgrade() -> None:
         sa.UniqueConstraint("space_id", "id", name=op.f("uq_memory_space_id_id")),
     )
     op.create_index(op.f("ix_memory_space_id_changed_seq"), "memory", ["space_id", "changed_seq"])
+    op.create_index(op.f("ix_memory_space_id_recorded_us_id"), "memory", ["space_id", "recorded_us", "id"])
     op.create_index(op.f("ix_memory_space_id_statement_key"), "memory", ["space_id", "statement_key"])
+    op.create_index(op.f("ix_memory_space_id_status_happened_us"), "memory", ["space_id", "status", "happened_us"])
     op.create_index(op.f("ix_memory_space_id_status_recorded_us"), "memory", ["space_id", "status", "recorded_us"])
     op.create_index(op.f("ix_memory_space_id_subject_topic"), "memory", ["space_id", "subject", "topic"])
     op.create_table(
@@ -196,3 +208,6 @@ def upgrade() -> None:
     if op.get_bind().dialect.name == "sqlite":
         for statement in _SQLITE_ONLY:
             op.execute(sa.text(statement.replace(":", "\\:")))
+        statistics = sa.table("sqlite_stat1", sa.column("tbl"), sa.column("idx"), sa.column("stat"))
+        rows = [{"tbl": "memory", "idx": name, "stat": stat} for name, stat in _SELECTIVITY.items()]
+        op.bulk_insert(statistics, rows)

@@ -78,7 +78,7 @@ def test_cut_drops_what_is_far_behind_the_best() -> None:
 
 def test_near_duplicates_are_dropped_but_not_other_numbers() -> None:
     vector = np.array([1.0, 0.0], dtype=np.float32)
-    terms = [frozenset({"101"}), frozenset({"101"}), frozenset({"102"})]
+    terms = {0: frozenset({"101"}), 1: frozenset({"101"}), 2: frozenset({"102"})}
     kept = rank.without_near_duplicates([0, 1, 2], [vector] * 3, terms, 0.9)
     assert kept == [0, 2]
 

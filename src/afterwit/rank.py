@@ -5,7 +5,7 @@ that length, so that it can be tested and tuned without a store. The weights are
 `evals/` tunes it, users do not.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -132,7 +132,7 @@ def keep(relevant: Floats, *, weights: Weights = WEIGHTS) -> NDArray[np.bool_]:
 def without_near_duplicates(
     order: Sequence[int],
     vectors: Sequence[NDArray[np.float32] | None],
-    terms: Sequence[frozenset[str]],
+    terms: Mapping[int, frozenset[str]],
     threshold: float,
 ) -> list[int]:
     """Drop what repeats a better hit.
@@ -140,7 +140,7 @@ def without_near_duplicates(
     Args:
         order: candidate positions, best first.
         vectors: unit vector of each candidate, or None.
-        terms: numbers, names and identifiers of each; where these differ, nothing is a repeat.
+        terms: numbers, names and identifiers by position; where these differ, nothing is a repeat.
         threshold: cosine from which two candidates are the same.
     """
     kept: list[int] = []

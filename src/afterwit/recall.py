@@ -8,13 +8,11 @@ there.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from afterwit import rank, text
-from afterwit.cues import topics_of
 from afterwit.dates import TimeRange, find_time_range
 from afterwit.embedding import Embedder
 from afterwit.errors import ProviderError
@@ -31,9 +29,10 @@ from afterwit.records import (
     short_id,
 )
 from afterwit.storage import Order, Reader
+from afterwit.traits import Traits, traits_of
 
 #: Candidates that each path may bring.
-PATH_LIMIT = 40
+PATH_LIMIT = 30
 
 #: Tokens that one hit costs besides its summary: id, kind, age, standing, trust.
 HIT_OVERHEAD_TOKENS = 24
@@ -117,6 +116,7 @@ class _Candidates:
     memories: list[Memory]
     paths: list[dict[str, float]]
     vectors: list[NDArray[np.float32] | None]
+    traits: list[Traits]
 
 
 def search(reader: Reader, space: str, question: Question, embedder: Embedder | None) -> SearchAnswer:
@@ -214,50 +214,35 @@ def _gather(reader: Reader, space: str, question: Question, asked: _Asked, when:
     rows = reader.get(space, list(ranks))
     ids = sorted(rows)
     vectors = reader.vectors(space, ids, asked.model) if asked.query is not None else {}
-    return _Candidates([rows[id] for id in ids], [ranks[id] for id in ids], [vectors.get(id) for id in ids])
+    memories = [rows[id] for id in ids]
+    return _Candidates(
+        memories, [ranks[id] for id in ids], [vectors.get(id) for id in ids], [traits_of(memory) for memory in memories]
+    )
 
 
 # --- judgement -----------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=8192)
-def _words_of(summary: str, subject: str, topic: str, tags: tuple[str, ...]) -> frozenset[str]:
-    """Index words of a memory's visible text; texts never change, so this may be kept."""
-    return frozenset(text.index_tokens("\n".join((summary, subject, topic.replace("_", " "), *tags))))
-
-
-def memory_words(memory: Memory) -> frozenset[str]:
-    """The words by which a memory is compared with a question."""
-    return _words_of(memory.summary, memory.subject, memory.topic, memory.tags)
-
-
-@lru_cache(maxsize=8192)
-def _topics_of(summary: str) -> frozenset[str]:
-    return topics_of(text.fold(summary))
-
-
-def _topic_fit(words: str, memories: Sequence[Memory]) -> NDArray[np.int64]:
+def _topic_fit(asked: Traits, told: Sequence[Traits], memories: Sequence[Memory]) -> NDArray[np.int64]:
     """How the topics of each memory meet those of a text, as `rank.relevance` takes it."""
-    asked = topics_of(text.fold(words))
 
-    def fit(memory: Memory) -> int:
-        told = _topics_of(memory.summary)
-        if not asked or not (told or memory.topic):
+    def fit(memory: Memory, traits: Traits) -> int:
+        if not asked.topics or not (traits.topics or memory.topic):
             return 0
-        return 2 if memory.topic in asked else 1 if asked & told else -1
+        return 2 if memory.topic in asked.topics else 1 if asked.topics & traits.topics else -1
 
-    return np.array([fit(memory) for memory in memories], dtype=np.int64)
+    return np.array([fit(memory, traits) for memory, traits in zip(memories, told, strict=True)], dtype=np.int64)
 
 
-def _coverage(reader: Reader, space: str, words: str, memories: Sequence[Memory]) -> rank.Floats:
+def _coverage(reader: Reader, space: str, words: str, told: Sequence[Traits]) -> rank.Floats:
     """Share of the text's words, by rarity, that each memory contains; zeros when it has none."""
     tokens = text.query_tokens(words)
     if not tokens:
-        return np.zeros(len(memories))
+        return np.zeros(len(told))
     statistics = reader.word_statistics(space, tokens)
     weights = rank.word_weights([statistics.containing.get(token, 0) for token in tokens], statistics.total)
     weights = weights * np.array([_SUBJECT_WORD_SHARE if token in _SUBJECT_WORDS else 1.0 for token in tokens])
-    present = np.array([[token in memory_words(memory) for token in tokens] for memory in memories], dtype=np.float64)
+    present = np.array([[token in traits.tokens for token in tokens] for traits in told], dtype=np.float64)
     return present @ weights / weights.sum()
 
 
@@ -267,29 +252,37 @@ def _cosines(query: NDArray[np.float32] | None, vectors: Sequence[NDArray[np.flo
     return np.array([float(query @ vector) if vector is not None else np.nan for vector in vectors])
 
 
+def _relevance(
+    reader: Reader, space: str, words: str, vector: NDArray[np.float32] | None, found: _Candidates
+) -> tuple[rank.Floats, list[dict[str, float]]]:
+    """How likely each candidate is about a text, 0..1, and what that was made of."""
+    asked = Traits(words)
+    cosine = _cosines(vector, found.vectors)
+    coverage = _coverage(reader, space, words, found.traits)
+    topic = _topic_fit(asked, found.traits, found.memories)
+    foreign = np.array([traits.language != asked.language for traits in found.traits], dtype=np.bool_)
+    relevance = rank.relevance(cosine, coverage, topic=topic, cross_language=foreign)
+    parts = [
+        {"cosine": 0.0 if np.isnan(c) else float(c), "coverage": float(v), "topic": float(t)}
+        for c, v, t in zip(cosine, coverage, topic, strict=True)
+    ]
+    return relevance, parts
+
+
 def _judge(
     reader: Reader, space: str, question: Question, found: _Candidates, asked: _Asked, when: TimeRange | None
 ) -> tuple[rank.Floats, list[dict[str, float]]]:
     """Fit of every candidate to query and task, 0..1, and what it was made of."""
-    foreign = _cross_language(question.query, found.memories)
-    cosine = _cosines(asked.query, found.vectors)
-    coverage = _coverage(reader, space, question.query, found.memories)
-    topic = _topic_fit(question.query, found.memories)
-    relevance = rank.relevance(cosine, coverage, topic=topic, cross_language=foreign)
-    relevance = relevance * _names(reader, space, question.query, found.memories)
+    relevance, parts = _relevance(reader, space, question.query, asked.query, found)
+    relevance = relevance * _names(reader, space, question.query, found)
     relevance = _in_time(relevance, found.memories, when, bare=not text.query_tokens(_without(question.query, when)))
     fit = relevance
     why = [
-        {**paths, "cosine": _number(c), "coverage": float(v), "topic": float(t), "relevance": float(r)}
-        for paths, c, v, t, r in zip(found.paths, cosine, coverage, topic, relevance, strict=True)
+        {**paths, **part, "relevance": float(value)}
+        for paths, part, value in zip(found.paths, parts, relevance, strict=True)
     ]
     if question.task_text:
-        task = rank.relevance(
-            _cosines(asked.task, found.vectors),
-            _coverage(reader, space, question.task_text, found.memories),
-            topic=_topic_fit(question.task_text, found.memories),
-            cross_language=_cross_language(question.task_text, found.memories),
-        )
+        task, _ = _relevance(reader, space, question.task_text, asked.task, found)
         # The task lifts what the query alone would miss; it never sinks a plain answer.
         fit = 1.0 - (1.0 - relevance) * (1.0 - rank.WEIGHTS.task_fit * task)
         for entry, value in zip(why, task, strict=True):
@@ -297,32 +290,25 @@ def _judge(
     return fit, why
 
 
-def _number(value: float) -> float:
-    return 0.0 if np.isnan(value) else float(value)
-
-
-def _cross_language(words: str, memories: Sequence[Memory]) -> NDArray[np.bool_]:
-    language = text.language(words)
-    return np.array([text.language(memory.summary) != language for memory in memories], dtype=np.bool_)
-
-
 def _without(query: str, when: TimeRange | None) -> str:
     return query.replace(when.phrase, " ") if when is not None else query
 
 
-def _names(reader: Reader, space: str, query: str, memories: Sequence[Memory]) -> rank.Floats:
+def _names(reader: Reader, space: str, query: str, found: _Candidates) -> rank.Floats:
     """张三 is not 李四: a question that names someone known is not about somebody else."""
-    folded = text.fold(query)
+    asked = Traits(query)
     named = {
-        subject for subject in reader.known_subjects(space) if subject != "user" and text.mentions(folded, subject)
+        subject
+        for subject in reader.known_subjects(space)
+        if subject != "user" and text.mentions(asked.folded, subject)
     }
-    hard = text.hard_terms(query)
-    factors = np.ones(len(memories))
-    for position, memory in enumerate(memories):
-        said = text.fold(memory.summary)
-        if named and memory.subject not in named and not any(text.mentions(said, name) for name in named):
+    factors = np.ones(len(found.memories))
+    if not (named or asked.hard_terms):
+        return factors
+    for position, (memory, told) in enumerate(zip(found.memories, found.traits, strict=True)):
+        if named and memory.subject not in named and not any(text.mentions(told.folded, name) for name in named):
             factors[position] *= 0.35 if memory.subject else 0.6
-        if hard and not hard & (text.hard_terms(memory.summary) | memory_words(memory)):
+        if asked.hard_terms and not asked.hard_terms & (told.tokens | told.hard_terms):
             factors[position] *= 0.7
     return factors
 
@@ -377,14 +363,18 @@ def _choose(question: Question, found: _Candidates, fit: rank.Floats, why: list[
     passed = np.ones(len(memories), dtype=np.bool_) if question.exhaustive else rank.keep(fit)
     order = sorted((int(p) for p in np.flatnonzero(passed)), key=lambda p: (-scores[p], memories[p].id))
     if not question.exhaustive:
-        terms = [text.hard_terms(memory.summary) for memory in memories]
-        order = rank.without_near_duplicates(order, found.vectors, terms, rank.WEIGHTS.duplicate_cosine)
+        order = _without_repeats(order[: 3 * question.k], found)
     for position in order:
         why[position] |= {"recency": float(recent[position]), "evidence": float(evidence[position])}
     hits = [Hit(memories[p], float(fit[p]), float(scores[p]), why=why[p]) for p in order[: question.k]]
     if question.exhaustive:
         return hits
     return hits[: rank.within_budget([hit_tokens(hit) for hit in hits], question.budget_tokens, question.k)]
+
+
+def _without_repeats(order: list[int], found: _Candidates) -> list[int]:
+    terms = {position: found.traits[position].hard_terms for position in order}
+    return rank.without_near_duplicates(order, found.vectors, terms, rank.WEIGHTS.duplicate_cosine)
 
 
 def _age_days(memory: Memory, now: datetime) -> float:

@@ -1,0 +1,57 @@
+"""What a text shows of itself: words, topics, names, language. Computed once per memory and kept,
+since a memory's text never changes."""
+
+from functools import cached_property, lru_cache
+
+from afterwit import text
+from afterwit.cues import topics_of
+from afterwit.records import Memory
+
+
+class Traits:
+    """Traits of one text; each is computed when it is first asked for."""
+
+    def __init__(self, words: str, *, extra: str = "") -> None:
+        """Take a text.
+
+        Args:
+            words: the text.
+            extra: further words by which it is found, such as subject, topic and tags.
+        """
+        self._text = words
+        self._extra = extra
+
+    @cached_property
+    def folded(self) -> str:
+        """The text as `text.fold` returns it."""
+        return text.fold(self._text)
+
+    @cached_property
+    def tokens(self) -> frozenset[str]:
+        """Index tokens of the text and the further words."""
+        return frozenset(text.index_tokens(f"{self._text}\n{self._extra}" if self._extra else self._text))
+
+    @cached_property
+    def topics(self) -> frozenset[str]:
+        """Topics that it speaks or asks about."""
+        return topics_of(self.folded)
+
+    @cached_property
+    def hard_terms(self) -> frozenset[str]:
+        """Numbers, names and identifiers: what must agree for two texts to mean the same."""
+        return text.hard_terms(self._text)
+
+    @cached_property
+    def language(self) -> str:
+        """ "zh" or "en"."""
+        return text.language(self._text)
+
+
+@lru_cache(maxsize=4096)
+def _kept(summary: str, extra: str) -> Traits:
+    return Traits(summary, extra=extra)
+
+
+def traits_of(memory: Memory) -> Traits:
+    """Traits of a memory's summary, found also by its subject, topic and tags."""
+    return _kept(memory.summary, "\n".join((memory.subject, memory.topic.replace("_", " "), *memory.tags)))

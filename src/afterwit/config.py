@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from afterwit.errors import ConfigError
 
@@ -139,6 +140,14 @@ def _check(settings: Settings) -> None:
             f"Setting space is {settings.space!r}.",
             next_step=f"Use a name of 1 to {MAX_SPACE_CHARS} visible characters, such as default or team-a.",
         )
+    if settings.timezone:
+        try:
+            ZoneInfo(settings.timezone)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            raise ConfigError(
+                f"Setting timezone is {settings.timezone!r}, which is no zone.",
+                next_step="Use a name like Asia/Shanghai or UTC, or leave it empty.",
+            ) from None
     if settings.log_level not in {"DEBUG", "INFO", "WARNING", "ERROR"}:
         raise ConfigError(f"Setting log_level is {settings.log_level!r}; use DEBUG, INFO, WARNING or ERROR.")
 

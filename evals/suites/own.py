@@ -29,7 +29,7 @@ def read_corpus(name: str) -> Conversation:
     corpus = json.loads((CORPORA / f"{name}.json").read_text(encoding="utf-8"))
     entries = [
         Entry(
-            one["id"], one["content"], _NOW - timedelta(days=20, minutes=-position), {"kind": one.get("kind", "fact")}
+            one["id"], one["content"], _NOW - timedelta(days=1, minutes=-position), {"kind": one.get("kind", "fact")}
         )
         for position, one in enumerate(corpus["memories"])
     ]

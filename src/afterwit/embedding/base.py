@@ -47,7 +47,7 @@ class Embedder(Protocol):
         """Vectors of the texts, in order.
 
         Any text has a vector, also one that is blank or holds no letter; the same text has the
-        same vector in every call.
+        same vector in every call, to within what float16 storage keeps.
 
         Returns:
             Shape (len(texts), dimensions); every row has length 1 and finite numbers.

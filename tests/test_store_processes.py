@@ -214,6 +214,22 @@ def test_a_read_only_database_is_searched_and_not_written(open_directory: Path) 
     assert answer.startswith("found 1, The database is read-only")
 
 
+def test_a_read_only_database_whose_log_cannot_be_read_says_so(open_directory: Path) -> None:
+    path = open_directory / "data" / "memory.db"
+    store = open_store(f"sqlite:///{path}")
+    add(store, "a", "note one")
+    copy = open_directory / "copy" / "memory.db"
+    copy.parent.mkdir()
+    for suffix in ("", "-wal"):
+        Path(f"{copy}{suffix}").write_bytes(Path(f"{path}{suffix}").read_bytes())
+        Path(f"{copy}{suffix}").chmod(0o444)
+    store.close()
+    copy.parent.chmod(0o555)
+    answer = without_privileges(lambda: opened(f"sqlite:///{copy}"))
+    copy.parent.chmod(0o700)
+    assert "its last changes are still in memory.db-wal" in answer
+
+
 def test_a_directory_that_cannot_be_written_is_a_storage_error(open_directory: Path) -> None:
     closed = open_directory / "closed"
     closed.mkdir(mode=0o555)

@@ -69,7 +69,7 @@ class Changer(RowWriter):
 
     def apply(self, changes: Iterable[Change]) -> list[Event]:
         """See `Transaction.apply`; all or nothing is the caller's savepoint."""
-        counters = self._connection.execute(select(tables.space).where(tables.space.c.id == self._space_id)).one()
+        counters = self._counters()
         # Each call has its own number, so that reads between two calls see the second one's changes.
         self._seq = counters.change_seq + 1
         self._next_number = counters.next_number
@@ -80,12 +80,8 @@ class Changer(RowWriter):
             sequence += 1
             events.append(Event(sequence, self._space, action, memory_id, self._now, self._actor, detail))
         if events:
-            self._connection.execute(insert(tables.event), [self._event_values(event) for event in events])
-            self._connection.execute(
-                update(tables.space)
-                .where(tables.space.c.id == self._space_id)
-                .values(change_seq=self._seq, event_seq=sequence, next_number=self._next_number)
-            )
+            self._insert_events([self._event_values(event) for event in events])
+            self._set_counters(sequence)
         return events
 
     def put_vectors(self, vectors: Mapping[str, Vector]) -> int:

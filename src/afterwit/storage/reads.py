@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Select, func, or_, select
+from sqlalchemy import Connection, Select, bindparam, func, or_, select
 
 from afterwit.errors import InvalidInput
 from afterwit.records import Event, KeyFilter, Link, Memory, Step, Task, Use
@@ -20,6 +20,25 @@ from afterwit.storage.rows import to_event, to_link, to_memory, to_step, to_task
 BATCH = 500
 
 
+# Statements that run for every write or search are built once: building one costs more than running it.
+_SPACE_ID = select(tables.space.c.id).where(tables.space.c.name == bindparam("name"))
+_BY_ID = select(tables.memory).where(
+    tables.memory.c.space_id == bindparam("space_id"), tables.memory.c.id.in_(bindparam("ids", expanding=True))
+)
+_HAS_STATEMENT = (
+    select(tables.memory.c.row)
+    .where(tables.memory.c.space_id == bindparam("space_id"), tables.memory.c.statement_key == bindparam("key"))
+    .limit(1)
+)
+_VECTORS = (
+    select(tables.memory.c.id, tables.vector.c.data)
+    .join(tables.vector, tables.vector.c.row == tables.memory.c.row)
+    .join(tables.model, tables.model.c.id == tables.vector.c.model_id)
+    .where(tables.memory.c.space_id == bindparam("space_id"), tables.model.c.name == bindparam("model"))
+    .where(tables.memory.c.id.in_(bindparam("ids", expanding=True)))
+)
+
+
 def batches(items: Sequence[str], size: int = BATCH) -> Iterator[Sequence[str]]:
     """The items in runs of at most `size`."""
     for start in range(0, len(items), size):
@@ -28,7 +47,7 @@ def batches(items: Sequence[str], size: int = BATCH) -> Iterator[Sequence[str]]:
 
 def space_number(connection: Connection, space: str) -> int | None:
     """The space's key, or None when nothing was ever written to it."""
-    return connection.execute(select(tables.space.c.id).where(tables.space.c.name == space)).scalar()
+    return connection.execute(_SPACE_ID, {"name": space}).scalar()
 
 
 def checked_limit(limit: int) -> int:
@@ -55,8 +74,7 @@ class SqlReader(ABC):
         with self._reading() as connection:
             space_id = space_number(connection, space)
             for batch in batches(list(dict.fromkeys(ids))):
-                query = select(tables.memory).where(tables.memory.c.space_id == space_id, tables.memory.c.id.in_(batch))
-                for row in connection.execute(query).mappings():
+                for row in connection.execute(_BY_ID, {"space_id": space_id, "ids": batch}).mappings():
                     found[row["id"]] = to_memory(space, row)
         return {item: found[item] for item in ids if item in found}
 
@@ -108,7 +126,8 @@ class SqlReader(ABC):
         """See `Reader.find_statement`."""
         with self._reading() as connection:
             space_id = space_number(connection, space)
-            if space_id is None:
+            key = {"space_id": space_id, "key": statement}
+            if space_id is None or connection.execute(_HAS_STATEMENT, key).first() is None:
                 return []
             query = (
                 select(tables.memory)
@@ -121,16 +140,9 @@ class SqlReader(ABC):
         """See `Reader.vectors`."""
         found: dict[str, NDArray[np.float32]] = {}
         with self._reading() as connection:
+            space_id = space_number(connection, space)
             for batch in batches(list(dict.fromkeys(ids))):
-                query = (
-                    select(tables.memory.c.id, tables.vector.c.data)
-                    .join(tables.vector, tables.vector.c.row == tables.memory.c.row)
-                    .join(tables.model, tables.model.c.id == tables.vector.c.model_id)
-                    .join(tables.space, tables.space.c.id == tables.memory.c.space_id)
-                    .where(tables.space.c.name == space, tables.model.c.name == model)
-                    .where(tables.memory.c.id.in_(batch))
-                )
-                for item, data in connection.execute(query):
+                for item, data in connection.execute(_VECTORS, {"space_id": space_id, "model": model, "ids": batch}):
                     found[item] = np.frombuffer(data, dtype="<f2").astype(np.float32)
         return found
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 import numpy as np
-from sqlalchemy import Connection, Table, delete, insert, select, update
+from sqlalchemy import Connection, Table, bindparam, delete, insert, select, update
 
 from afterwit.clock import to_us
 from afterwit.errors import Conflict, InvalidInput, NotFound
@@ -43,6 +43,23 @@ _KEY_COLUMNS = (
     "valid_to_believed_us",
     "retired_us",
 )
+
+
+_COUNTERS = select(tables.space).where(tables.space.c.id == bindparam("space_id"))
+_SET_COUNTERS = (
+    update(tables.space)
+    .where(tables.space.c.id == bindparam("space_id"))
+    .values(
+        change_seq=bindparam("change_number"),
+        event_seq=bindparam("event_number"),
+        next_number=bindparam("row_number"),
+    )
+)
+_INSERTS = {table.name: insert(table) for table in (tables.memory, tables.vector, tables.event)}
+_TAKEN = {
+    table.name: select(table.c.id).where(table.c.space_id == bindparam("space_id"), table.c.id == bindparam("id"))
+    for table in (tables.memory, tables.use, tables.task, tables.step)
+}
 
 
 class WordIndex(Protocol):
@@ -88,6 +105,16 @@ class RowWriter:
         self._models: dict[str, tuple[int, int]] = {}
         #: whether a memory was erased: its bytes must leave the files after the commit
         self.erased = False
+
+    def _counters(self) -> Any:
+        return self._connection.execute(_COUNTERS, {"space_id": self._space_id}).one()
+
+    def _set_counters(self, event_number: int) -> None:
+        numbers = {"change_number": self._seq, "event_number": event_number, "row_number": self._next_number}
+        self._connection.execute(_SET_COUNTERS, numbers | {"space_id": self._space_id})
+
+    def _insert_events(self, events: Sequence[dict[str, Any]]) -> None:
+        self._connection.execute(_INSERTS["event"], events)
 
     def _next_seq(self) -> int:
         columns = tables.space.c
@@ -149,7 +176,7 @@ class RowWriter:
         row = self._space_id * tables.ROWS_PER_SPACE + self._next_number
         self._next_number += 1
         values |= {"row": row, "space_id": self._space_id, "changed_seq": self._seq}
-        self._connection.execute(insert(tables.memory), values)
+        self._connection.execute(_INSERTS["memory"], values)
         self._put_tags(row, memory.tags)
         self._words.put_words(self._connection, row, memory_tokens(memory))
         return row
@@ -180,8 +207,8 @@ class RowWriter:
         self._connection.execute(insert(tables.step), values | {"space_id": self._space_id})
 
     def _free(self, table: Table, record_id: str, what: str) -> None:
-        known = select(table.c.id).where(table.c.space_id == self._space_id, table.c.id == record_id)
-        if self._connection.execute(known).first() is not None:
+        key = {"space_id": self._space_id, "id": record_id}
+        if self._connection.execute(_TAKEN[table.name], key).first() is not None:
             raise Conflict(f"A {what} with the id {record_id} is already there.", next_step="Make a new id.")
 
     def _put_tags(self, row: int, tags: Sequence[str]) -> None:
@@ -191,7 +218,7 @@ class RowWriter:
 
     def _put_vector(self, row: int, vector: Vector) -> None:
         values = {"model_id": self._ensure_model(vector), "row": row, "data": vector.data}
-        self._connection.execute(insert(tables.vector), values)
+        self._connection.execute(_INSERTS["vector"], values)
 
     def _replace_vector(self, row: int, vector: Vector) -> None:
         columns = tables.vector.c

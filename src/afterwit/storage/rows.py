@@ -125,6 +125,14 @@ def memory_values(memory: Memory) -> dict[str, Any]:
     }
 
 
+def _texts(stored: str) -> tuple[str, ...]:
+    return tuple(json.loads(stored)) if stored != "[]" else ()
+
+
+def _object(stored: str) -> dict[str, Any]:
+    return json.loads(stored) if stored != "{}" else {}
+
+
 def to_memory(space: str, row: Row) -> Memory:
     """The memory that a row of the `memory` table holds."""
     return Memory(
@@ -138,9 +146,9 @@ def to_memory(space: str, row: Row) -> Memory:
         role=row["role"],
         subject=row["subject"],
         topic=row["topic"],
-        tags=tuple(json.loads(row["tags"])),
+        tags=_texts(row["tags"]),
         raw=row["raw"],
-        structured=json.loads(row["structured"]),
+        structured=_object(row["structured"]),
         basis=Basis(row["basis"]),
         trust=Trust(row["trust"]),
         source=Source(row["source_kind"], row["source_ref"]),
@@ -152,13 +160,13 @@ def to_memory(space: str, row: Row) -> Memory:
         valid_to_believed=maybe_time(row["valid_to_believed_us"]),
         retired_at=maybe_time(row["retired_us"]),
         superseded_by=row["superseded_by"],
-        supporters=tuple(json.loads(row["supporters"])),
+        supporters=_texts(row["supporters"]),
         last_validated_at=maybe_time(row["last_validated_us"]),
         last_used_at=maybe_time(row["last_used_us"]),
         use_count=row["use_count"],
         helped=row["helped"],
         harmed=row["harmed"],
-        applies=json.loads(row["applies"]),
+        applies=_object(row["applies"]),
     )
 
 

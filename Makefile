@@ -97,13 +97,13 @@ endef
 $(CORE): pyproject.toml constraints.txt
 	@$(make_venv)
 	@echo "Installing Afterwit and its packages into $(VENV) (once; about a minute) ..."
-	@$(PY) -m pip install -q -c constraints.txt -e .
+	@$(PY) -m pip install -q --no-compile -c constraints.txt -e .
 	@touch $@
 
 $(DEV): pyproject.toml constraints.txt
 	@$(make_venv)
 	@echo "Installing Afterwit and the tools for its tests into $(VENV) (once; about a minute) ..."
-	@$(PY) -m pip install -q -c constraints.txt -e '.[dev]'
+	@$(PY) -m pip install -q --no-compile -c constraints.txt -e '.[dev]'
 	@touch $(CORE) $@
 
 # MCP clients written for Node, which tests talk to. Without npm those tests are skipped and say so,

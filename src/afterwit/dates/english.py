@@ -4,9 +4,6 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
-from functools import lru_cache
-from importlib import import_module
-from typing import Any
 
 from afterwit.dates import spans
 from afterwit.dates.spans import YEARS, Span, Today, Unit
@@ -126,21 +123,7 @@ def _ago(found: re.Match[str], today: Today) -> Span | None:
     if words in ("a few", "few", "several"):
         start = spans.ago(today, 7 if unit != "year" else 5, unit)
         return Span(start.start, spans.ago(today, 2, unit).end, unit)
-    if unit in ("minute", "hour", "quarter"):
-        return spans.ago(today, _number(words), unit)
-    moment, period = _parse(f"{_number(words)} {unit}s ago", today.now)
-    if moment is None:
-        return None
-    there = replace(today, now=moment)
-    match period:
-        case "week":
-            return spans.week(there, 0)
-        case "month":
-            return spans.month(there, 0)
-        case "year":
-            return spans.year(moment.year)
-        case _:
-            return spans.day(there, 0)
+    return spans.ago(today, _number(words), unit)
 
 
 def _rolling(found: re.Match[str], today: Today) -> Span:
@@ -152,20 +135,19 @@ def _rolling(found: re.Match[str], today: Today) -> Span:
 
 
 def _spelled(found: re.Match[str], today: Today) -> Span | None:
-    """March 5, 5th of March 2025, March 2025; the reading of the words is dateparser's."""
+    """March 5, 5th of March 2025, March 2025; the reading of the words is dateutil's."""
     phrase, name = found.group(), found.group("month")
     dated = re.search(r"\d{4}\b", phrase)
     before = spans.preceding(found.string, found.start())
     ordinal = re.search(r"\d(?:st|nd|rd|th)\b", phrase, re.IGNORECASE)
     if _is_everyday_word(name) and not (ordinal or _BEFORE.search(before) or _BEFORE_DAY.search(before)):
         return None
-    moment, period = _parse(re.sub(r"\bof\b|\bthe\b", " ", phrase.lower()), today.now)
+    moment = _parse(re.sub(r"\bof\b|\bthe\b", " ", phrase.lower()))
     if moment is None or moment.year not in YEARS:
         return None
-    day_number = moment.day if period == "day" else None
+    given = re.search(r"\b\d{1,2}(?!\d)", phrase)
     if dated:
-        return spans.date_of(moment.year, moment.month, day_number)
-    given = re.search(r"\d{1,2}", phrase)
+        return spans.date_of(moment.year, moment.month, moment.day if given else None)
     named = _MONTHS.index(name[:3].lower()) + 1
     if given is None:
         return None
@@ -288,19 +270,11 @@ def _unit(word: str) -> Unit:
     return units[word.lower()]
 
 
-@lru_cache(maxsize=1)
-def _parser_class() -> Any:
-    return import_module("dateparser.date").DateDataParser  # 70 ms, needed by spelled dates only
+def _parse(phrase: str) -> datetime | None:
+    """The day, or first day of the month, that dateutil reads in a spelled date; None for 31 April."""
+    from dateutil.parser import ParserError, parse  # noqa: PLC0415 - 80 ms, needed by spelled dates only
 
-
-def _parse(phrase: str, now: datetime) -> tuple[datetime | None, str]:
-    """What dateparser reads: a local time and the period (day, week, month, year) it stands for."""
-    settings = {
-        "RELATIVE_BASE": now,
-        "PREFER_DATES_FROM": "past",
-        "PREFER_DAY_OF_MONTH": "first",
-        "DATE_ORDER": "MDY",
-        "RETURN_AS_TIMEZONE_AWARE": False,
-    }
-    read = _parser_class()(languages=["en"], settings=settings).get_date_data(phrase)
-    return read.date_obj, str(read.period)
+    try:
+        return parse(phrase, default=datetime(2024, 1, 1))  # noqa: DTZ001 - a calendar day; any leap year
+    except (ParserError, OverflowError):
+        return None

@@ -309,6 +309,17 @@ def test_refuted_memory_is_not_recalled_and_can_be_restored(memory: Afterwit) ->
     assert memory.get(id).standing is Standing.PENDING
 
 
+def test_replaced_value_comes_back_only_after_its_successor_fell(memory: Afterwit) -> None:
+    old = memory.write("User lives in Hangzhou.", source="user", happened_at="2024-06-01").id
+    new = memory.write("User moved to Shanghai.", source="user").id
+    with pytest.raises(Conflict, match="Shanghai"):
+        memory.update(old, verdict="restore")
+    memory.update(new, verdict="refute")
+    memory.update(old, verdict="restore")
+    assert found(memory, "Where does the user live?") == ["User lives in Hangzhou."]
+    assert memory.get(old).valid_to is None
+
+
 def test_agent_cannot_confirm_its_own_lesson_but_the_user_can(memory: Afterwit) -> None:
     id = memory.write("Clear the cache before every build.", kind="lesson").id
     memory.update(id, verdict="confirm")

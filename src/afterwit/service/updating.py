@@ -23,6 +23,7 @@ from afterwit.records import (
     Trust,
     Vector,
     new_id,
+    short_id,
 )
 from afterwit.resolve import effective_start
 from afterwit.service.options import UpdateFields, known_only, read_fields
@@ -223,6 +224,13 @@ def _restore(tx: Transaction, memory: Memory, update: Update) -> Receipt:
             "A memory that is kept aside can only be restored by the user.",
             next_step='Ask the user; if they agree, repeat with source="user".',
         )
+    if memory.superseded_by:
+        successor = tx.get(memory.space, [memory.superseded_by]).get(memory.superseded_by)
+        if successor is not None and successor.status is Status.ACTIVE and successor.standing is not Standing.REFUTED:
+            raise Conflict(
+                f"It was replaced by [m:{short_id(successor.id)}] “{successor.summary}”, which still holds.",
+                next_step="Refute or forget that one first, or write anew what holds now.",
+            )
     fields = dict(update.revised) | {"status": Status.ACTIVE}
     if refuted:
         fields["standing"] = Standing.PENDING

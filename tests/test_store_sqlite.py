@@ -17,6 +17,7 @@ import pytest
 from afterwit.errors import ConfigError, InvalidInput, StorageError
 from afterwit.records import (
     Add,
+    Alias,
     Change,
     Connect,
     Erase,
@@ -26,6 +27,7 @@ from afterwit.records import (
     RecordUse,
     Reinforce,
     Revise,
+    SetAlias,
     Supersede,
     Use,
 )
@@ -211,6 +213,37 @@ def test_a_transaction_inside_a_transaction_is_refused_at_once(store: Store) -> 
 
 
 # --- schema -------------------------------------------------------------------------------------
+
+
+def test_a_file_of_the_first_schema_is_brought_up_to_date_and_keeps_what_it_holds(path: Path, store: Store) -> None:
+    put_memories(store, memory(1, "lasting words"))
+    store.close()
+    with sqlite3.connect(path) as connection:
+        newest = connection.execute("SELECT name, sql FROM sqlite_master WHERE name LIKE '%alias%'").fetchall()
+        connection.execute("DROP TABLE alias")
+        connection.execute("UPDATE alembic_version SET version_num = '0001'")
+    connection.close()
+    again = open_store(f"sqlite:///{path}")
+    assert again.get(SPACE, [memory_id(1)]) == {memory_id(1): memory(1, "lasting words")}
+    assert again.aliases(SPACE) == []
+    put(again, SetAlias(Alias(SPACE, "k8s", "kubernetes", NOW)))
+    assert [item.alias for item in again.aliases(SPACE)] == ["k8s"]
+    assert again.check() == []
+    again.close()
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("SELECT version_num FROM alembic_version").fetchone() == (schema.HEAD,)
+        upgraded = connection.execute("SELECT name FROM sqlite_master WHERE name LIKE '%alias%'").fetchall()
+    connection.close()
+    assert [name for (name,) in upgraded] == [name for name, _ in newest]
+
+
+def test_another_store_of_the_same_file_sees_a_new_alias(path: Path, store: Store) -> None:
+    other = open_store(f"sqlite:///{path}")
+    put_memories(store, memory(1))
+    assert other.aliases(SPACE) == []
+    put(store, SetAlias(Alias(SPACE, "k8s", "kubernetes", NOW)))
+    assert [item.alias for item in other.aliases(SPACE)] == ["k8s"]
+    other.close()
 
 
 def test_migrations_make_the_same_schema_as_a_new_database(tmp_path: Path) -> None:

@@ -213,6 +213,22 @@ class Memory:
 
 
 @dataclass(frozen=True)
+class Alias:
+    """Another name of somebody or something: both names are one entity until it is dropped."""
+
+    space: str
+    #: the other name, folded as subjects are; has one meaning in a space
+    alias: str
+    #: the name that it stands for, folded; may be an alias itself
+    name: str
+    since: datetime
+    #: "given" by a person or agent, or "learned" from what was written
+    source: str = "given"
+    #: the memory that it was learned from; empty when given
+    memory_id: str = ""
+
+
+@dataclass(frozen=True)
 class Task:
     """Working memory for one piece of work."""
 
@@ -278,7 +294,8 @@ class Event:
     #: position in the space's history, from 1, without gaps
     sequence: int
     space: str
-    #: "add", "supersede", "reinforce", "revise", "retire", "quarantine", "use", "erase", "link"
+    #: "add", "supersede", "reinforce", "revise", "retire", "quarantine", "use", "erase", "link",
+    #: "set_alias", "drop_alias"
     action: str
     memory_id: str
     at: datetime
@@ -456,10 +473,25 @@ class CloseTask:
 
 
 @dataclass(frozen=True)
+class SetAlias:
+    """Let a name stand for another; what it stood for before is replaced."""
+
+    alias: Alias
+
+
+@dataclass(frozen=True)
+class DropAlias:
+    """Let a name stand for itself again."""
+
+    alias: str
+    reason: str = ""
+
+
+@dataclass(frozen=True)
 class Restore:
     """Put a record of an export back exactly as it was, whatever its state."""
 
-    record: Memory | Link | Use | Task | Step
+    record: Memory | Link | Use | Task | Step | Alias
 
 
 Change = (
@@ -474,6 +506,8 @@ Change = (
     | OpenTask
     | LogStep
     | CloseTask
+    | SetAlias
+    | DropAlias
     | Restore
 )
 

@@ -35,7 +35,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from afterwit.records import Change, Event, KeyFilter, Link, Memory, Step, Task, Use, Vector
+from afterwit.records import Alias, Change, Event, KeyFilter, Link, Memory, Step, Task, Use, Vector
 
 
 class Order(StrEnum):
@@ -99,6 +99,11 @@ class Reader(Protocol):
         """Distinct non-empty subjects of the active memories, sorted. Asked by every search: cheap."""
         ...
 
+    def aliases(self, space: str) -> list[Alias]:
+        """Other names of the space's entities, by alias. A learned one counts while the memory that it was
+        learned from is active, superseded or expired, and not refuted. Asked by every search: cheap."""
+        ...
+
     def known_scopes(self, space: str) -> list[str]:
         """Distinct scopes of the active memories, sorted."""
         ...
@@ -153,7 +158,7 @@ class Transaction(Reader, Protocol):
         """Make the changes, in order, with one event each.
 
         Raises:
-            NotFound: a change names a memory or task that is not in the space.
+            NotFound: a change names a memory, task or alias that is not in the space.
             Conflict: an id is added twice, or a step is logged to an ended task.
         """
         ...

@@ -43,6 +43,11 @@ _MODEL = "SELECT id, dimensions FROM model WHERE name = ?"
 _ALL_VECTORS = "SELECT row, data FROM vector WHERE model_id = ? AND row BETWEEN ? AND ? ORDER BY row"
 _SOME_VECTORS = "SELECT row, data FROM vector WHERE model_id = ? AND row IN (SELECT value FROM json_each(?))"
 _SOME_TOKENS = "SELECT row, tokens FROM word WHERE row IN (SELECT value FROM json_each(?))"
+_ALIASES = (
+    "SELECT a.alias, a.name, a.source, a.memory_id, a.since_us FROM alias a LEFT JOIN memory m "
+    "ON m.space_id = a.space_id AND m.id = a.memory_id WHERE a.space_id = ? AND (a.memory_id = '' OR "
+    "m.status IN ('active', 'superseded', 'expired') AND m.standing <> 'refuted') ORDER BY a.alias"
+)
 _POSTINGS = "SELECT doc FROM word_instance WHERE term = ?"
 
 
@@ -89,6 +94,7 @@ class SpaceCache:
         self._posting_bytes = 0
         self._models: dict[int, QuantisedVectors] = {}
         self._present: dict[str, list[str]] = {}
+        self._aliases: list[tuple[str, str, str, str, int]] | None = None
         self._mark = None
 
     @property
@@ -131,6 +137,7 @@ class SpaceCache:
         if seq == self._seq:
             return
         self._present.clear()
+        self._aliases = None
         if self._seq < 0 or seq < self._seq or self._is_stale(connection):
             self._reset()
             if owner is not None:
@@ -223,6 +230,7 @@ class SpaceCache:
             return
         self._mark = None
         self._present.clear()
+        self._aliases = None
         for number, slot in reversed(mark.moved):
             self._slot_of[number] = slot
             if slot >= 0 and slot < mark.count:
@@ -275,6 +283,12 @@ class SpaceCache:
         if name not in self._present:
             self._present[name] = self._columns.present(name)
         return list(self._present[name])
+
+    def aliases(self, connection: Connection) -> list[tuple[str, str, str, str, int]]:
+        """Alias, name, source, memory id and time of what counts, by alias."""
+        if self._aliases is None:
+            self._aliases = driver(connection).execute(_ALIASES, (self._space_id,)).fetchall()
+        return self._aliases
 
     def _posting(self, connection: Connection, token: str) -> _Posting:
         word = prefix(self._space_id) + token

@@ -12,10 +12,12 @@ from afterwit.clock import to_us
 from afterwit.errors import Conflict, InvalidInput, NotFound
 from afterwit.records import (
     Add,
+    Alias,
     Basis,
     Change,
     CloseTask,
     Connect,
+    DropAlias,
     Erase,
     Event,
     Kind,
@@ -29,6 +31,7 @@ from afterwit.records import (
     Restore,
     Retire,
     Revise,
+    SetAlias,
     Standing,
     Status,
     Step,
@@ -136,6 +139,8 @@ class Changer(RowWriter):
             OpenTask: self._open_task,
             LogStep: self._log_step,
             CloseTask: self._close_task,
+            SetAlias: self._set_alias,
+            DropAlias: self._drop_alias,
             Restore: self._restore,
         }
         return makers[type(change)](change)
@@ -210,6 +215,8 @@ class Changer(RowWriter):
                 links.space_id == space_id, or_(links.source_id == memory_id, links.target_id == memory_id)
             )
         )
+        learned = tables.alias.c
+        connection.execute(delete(tables.alias).where(learned.space_id == space_id, learned.memory_id == memory_id))
         connection.execute(delete(tables.use).where(uses.space_id == space_id, uses.memory_id == memory_id))
         connection.execute(insert(tables.tombstone), {"row": row, "space_id": space_id, "changed_seq": self._seq})
         self._scrub_events(memory_id)
@@ -260,6 +267,21 @@ class Changer(RowWriter):
         )
         return "finish_task", "", {"task": change.task_id, "status": str(change.status)}
 
+    def _set_alias(self, change: SetAlias) -> _Made:
+        alias = change.alias
+        self._put_alias(alias)
+        return "set_alias", alias.memory_id, {"alias": alias.alias, "name": alias.name, "source": alias.source}
+
+    def _drop_alias(self, change: DropAlias) -> _Made:
+        columns = tables.alias.c
+        mine = (columns.space_id == self._space_id) & (columns.alias == change.alias)
+        row = self._connection.execute(select(tables.alias).where(mine)).mappings().first()
+        if row is None:
+            raise NotFound(f"{change.alias!r} is no other name of anything in this space.")
+        self._connection.execute(delete(tables.alias).where(mine))
+        detail = {"alias": row["alias"], "name": row["name"], "reason": change.reason}
+        return "drop_alias", row["memory_id"], detail
+
     def _restore(self, change: Restore) -> _Made:
         record = change.record
         self._own(record.space)
@@ -274,6 +296,9 @@ class Changer(RowWriter):
             case Use():
                 self._row(record.memory_id)
                 self._insert_use(record)
+                memory_id = record.memory_id
+            case Alias():
+                self._put_alias(record)
                 memory_id = record.memory_id
             case Task():
                 self._insert_task(record)

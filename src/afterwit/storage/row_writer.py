@@ -9,10 +9,11 @@ from sqlalchemy import Connection, Table, bindparam, delete, insert, select, upd
 
 from afterwit.clock import to_us
 from afterwit.errors import Conflict, InvalidInput, NotFound
-from afterwit.records import Link, Memory, Step, Task, Use, Vector
+from afterwit.records import Alias, Link, Memory, Step, Task, Use, Vector
 from afterwit.storage import tables
 from afterwit.storage.rows import (
     MEMORY_FIELDS,
+    alias_values,
     checked_id,
     checked_name,
     memory_values,
@@ -264,6 +265,19 @@ class RowWriter:
         if self._connection.execute(known).first() is None:
             values = key | {"created_us": to_us(link.created_at), "note": link.note}
             self._connection.execute(insert(tables.link), values)
+
+    def _put_alias(self, alias: Alias) -> None:
+        """Insert, or take the place of the row with this alias."""
+        self._own(alias.space)
+        if not alias.alias or not alias.name or alias.alias == alias.name:
+            raise InvalidInput("An alias needs two different names.")
+        if alias.memory_id:
+            self._row(alias.memory_id)
+        columns = tables.alias.c
+        values = alias_values(alias)
+        mine = (columns.space_id == self._space_id) & (columns.alias == alias.alias)
+        self._connection.execute(delete(tables.alias).where(mine))
+        self._connection.execute(insert(tables.alias), values | {"space_id": self._space_id})
 
 
 def _differences(old: Memory, new: Memory) -> dict[str, Any]:

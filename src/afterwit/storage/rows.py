@@ -9,6 +9,7 @@ from typing import Any
 from afterwit.clock import format_time, from_us, to_us
 from afterwit.errors import InvalidInput
 from afterwit.records import (
+    Alias,
     Basis,
     Event,
     Kind,
@@ -243,6 +244,22 @@ def to_task(space: str, row: Row) -> Task:
         outcome=row["outcome"],
         ended_at=maybe_time(row["ended_us"]),
     )
+
+
+def alias_values(alias: Alias) -> dict[str, Any]:
+    """Column values of an alias, all but `space_id`."""
+    return {
+        "alias": checked_name(alias.alias, "alias"),
+        "name": checked_name(alias.name, "name"),
+        "source": alias.source,
+        "memory_id": alias.memory_id,
+        "since_us": to_us(alias.since),
+    }
+
+
+def to_alias(space: str, row: Row) -> Alias:
+    """The alias of a row."""
+    return Alias(space, row["alias"], row["name"], from_us(row["since_us"]), row["source"], row["memory_id"])
 
 
 def step_values(step: Step) -> dict[str, Any]:

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, Engine, func, select
 
+from afterwit.clock import from_us
 from afterwit.errors import InvalidInput, StorageError
-from afterwit.records import Change, Event, KeyFilter, Memory, Status, Vector
+from afterwit.records import Alias, Change, Event, KeyFilter, Memory, Status, Vector
 from afterwit.storage import schema, tables
 from afterwit.storage.base import Scored, WordStatistics
 from afterwit.storage.cache import SpaceCache
@@ -106,6 +107,15 @@ class _Searching(SqlReader):
         """See `Reader.known_subjects`."""
         with self._searching(space) as found:
             return [] if found is None else found[1].present("subject")
+
+    def aliases(self, space: str) -> list[Alias]:
+        """See `Reader.aliases`."""
+        with self._searching(space) as found:
+            rows = [] if found is None else found[1].aliases(found[0])
+        return [
+            Alias(space, alias, name, from_us(since), source, memory_id)
+            for alias, name, source, memory_id, since in rows
+        ]
 
     def known_scopes(self, space: str) -> list[str]:
         """See `Reader.known_scopes`."""

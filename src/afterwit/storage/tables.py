@@ -160,6 +160,20 @@ link = Table(
     Index(None, "space_id", "target_id"),
 )
 
+#: Other names of entities. `name` may be an alias itself: chains are followed by readers.
+alias = Table(
+    "alias",
+    metadata,
+    Column("space_id", _BIG, ForeignKey("space.id"), primary_key=True),
+    Column("alias", String(NAME_LENGTH), primary_key=True),
+    Column("name", String(NAME_LENGTH), nullable=False),
+    # "given" or "learned"
+    Column("source", String(16), nullable=False),
+    # the memory that it was learned from, or empty
+    Column("memory_id", String(ID_LENGTH), nullable=False),
+    Column("since_us", _BIG, nullable=False),
+)
+
 use = Table(
     "use",
     metadata,

@@ -13,10 +13,12 @@ from datetime import timedelta
 from afterwit.errors import Conflict, InvalidInput, NotFound, StorageError
 from afterwit.records import (
     Add,
+    Alias,
     Basis,
     Change,
     CloseTask,
     Connect,
+    DropAlias,
     Erase,
     KeyFilter,
     Link,
@@ -28,6 +30,7 @@ from afterwit.records import (
     Restore,
     Retire,
     Revise,
+    SetAlias,
     Source,
     Standing,
     Status,
@@ -413,11 +416,67 @@ class StoreContract(SearchContract):
         task = Task("t", SPACE, "goal", NOW, status=TaskStatus.FAILED, outcome="no", ended_at=LATER)
         step = Step("s", SPACE, "t", 4, "tool_call", NOW, "in", "out", "why", ok=False)
         link = Link(SPACE, memory_id(2), LinkType.SUPERSEDES, memory_id(1), NOW, "note")
-        put(store, *(Restore(record) for record in (gone, memory(2), use, task, step, link)))
+        alias = Alias(SPACE, "bob", "robert smith", NOW, "learned", memory_id(1))
+        put(store, *(Restore(record) for record in (gone, memory(2), use, task, step, link, alias)))
+        assert store.aliases(SPACE) == [alias]
         assert store.get(SPACE, [memory_id(1)])[memory_id(1)] == gone
         assert store.uses(SPACE, memory_id(1)) == [use]
         assert (store.task(SPACE, "t"), store.steps(SPACE, "t")) == (task, [step])
         assert store.links(SPACE, [memory_id(1)]) == [link]
+
+    # --- other names ----------------------------------------------------------------------------
+
+    def test_aliases_come_back_by_alias_and_in_their_space_only(self, store: Store) -> None:
+        given = Alias(SPACE, "k8s", "kubernetes", NOW)
+        foreign = Alias(OTHER, "k8s", "kates", NOW)
+        put(store, SetAlias(Alias(SPACE, "小张", "张三", LATER)), SetAlias(given))
+        put(store, SetAlias(foreign), space=OTHER)
+        assert store.aliases(SPACE) == [given, Alias(SPACE, "小张", "张三", LATER)]
+        assert (store.aliases(OTHER), store.aliases("nowhere")) == ([foreign], [])
+        with fails(InvalidInput):
+            put(store, SetAlias(foreign))
+
+    def test_an_alias_has_one_meaning_until_it_is_dropped(self, store: Store) -> None:
+        put(store, SetAlias(Alias(SPACE, "bob", "robert smith", NOW)))
+        put(store, SetAlias(Alias(SPACE, "bob", "robert jones", LATER)))
+        assert [item.name for item in store.aliases(SPACE)] == ["robert jones"]
+        put(store, DropAlias("bob", "two people"))
+        assert store.aliases(SPACE) == []
+        assert [event.action for event in store.events(SPACE)] == ["set_alias", "set_alias", "drop_alias"]
+        assert store.events(SPACE)[-1].detail["reason"] == "two people"
+        with fails(NotFound):
+            put(store, DropAlias("bob"))
+        with fails(InvalidInput):
+            put(store, SetAlias(Alias(SPACE, "bob", "bob", NOW)))
+
+    def test_a_learned_alias_counts_while_its_memory_may_be_believed(self, store: Store) -> None:
+        learned = Alias(SPACE, "bob", "robert smith", NOW, "learned", memory_id(1))
+        put_memories(store, memory(1, "Bob, also known as Robert Smith"))
+        put(store, SetAlias(learned))
+        assert store.aliases(SPACE) == [learned]
+        for change, counts in (
+            (Retire(memory_id(1), Status.EXPIRED), True),
+            (Retire(memory_id(1), Status.QUARANTINED), False),
+            (Revise(memory_id(1), {"status": Status.ACTIVE}), True),
+            (Revise(memory_id(1), {"standing": Standing.REFUTED}), False),
+            (Revise(memory_id(1), {"standing": Standing.PENDING}), True),
+            (Retire(memory_id(1), Status.FORGOTTEN), False),
+        ):
+            put(store, change)
+            assert store.aliases(SPACE) == ([learned] if counts else []), change
+        put(store, Erase(memory_id(1)))
+        assert store.aliases(SPACE) == []
+        assert "robert" not in str(store.events(SPACE))
+        with fails(NotFound):
+            put(store, SetAlias(learned))
+
+    def test_aliases_follow_the_transaction_that_is_reading(self, store: Store) -> None:
+        put(store, SetAlias(Alias(SPACE, "a", "b", NOW)))
+        with fails(RuntimeError), store.transaction(SPACE, now=NOW, actor="test") as transaction:
+            transaction.apply([SetAlias(Alias(SPACE, "c", "d", NOW))])
+            assert [item.alias for item in transaction.aliases(SPACE)] == ["a", "c"]
+            raise RuntimeError
+        assert [item.alias for item in store.aliases(SPACE)] == ["a"]
 
     # --- tasks ----------------------------------------------------------------------------------
 

@@ -108,14 +108,32 @@ class Reader(Protocol):
         """Distinct scopes of the active memories, sorted."""
         ...
 
+    def change_number(self, space: str) -> int:
+        """A number that every committed change of the space raises, whoever makes it; 0 for a space that
+        nobody wrote to. While it stays the same, so does the answer to every question. Very cheap."""
+        ...
+
+    def next_turn(self, space: str, after: datetime) -> datetime | None:
+        """The first moment later than `after` at which a memory, in whatever state, begins or ceases to
+        hold; None when there is none. Asked by most searches: cheap."""
+        ...
+
+    def other_models(self, space: str, model: str) -> list[str]:
+        """Other models that have vectors in the space, sorted, as long as some memory that is not
+        forgotten has no vector of `model`; then none. Asked by every search: cheap."""
+        ...
+
     def search_words(self, space: str, where: KeyFilter, tokens: Sequence[str], *, limit: int) -> list[Scored]:
         """Memories that contain any of the tokens (as made by `text.query_tokens`), by BM25."""
         ...
 
     def search_vectors(
-        self, space: str, where: KeyFilter, query: NDArray[np.float32], model: str, *, limit: int
+        self, space: str, where: KeyFilter, query: NDArray[np.float32], model: str, *, limit: int, lacking: str = ""
     ) -> list[Scored]:
-        """Memories by cosine to `query`, float32 of shape (dimensions,), unit length; exact."""
+        """Memories by cosine to `query`, float32 of shape (dimensions,), unit length; exact.
+
+        `lacking` names another model: only memories that have no vector of that one are looked at.
+        """
         ...
 
     def vectors(self, space: str, ids: Sequence[str], model: str) -> dict[str, NDArray[np.float32]]:
@@ -188,8 +206,28 @@ class Store(Reader, Protocol):
         """Model id -> number of vectors of it."""
         ...
 
-    def without_vector(self, space: str, model: str, *, limit: int) -> list[Memory]:
-        """Rows (in any state but forgotten) that have no vector of the model, oldest first."""
+    def without_vector(self, space: str, model: str, *, limit: int, after: Memory | None = None) -> list[Memory]:
+        """Rows (in any state but forgotten) that have no vector of the model, oldest first, ties by id;
+        with `after`, only those that come after that one, so that nothing is gone through twice."""
+        ...
+
+    def take_lease(self, space: str, work: str, *, holder: str, now: datetime, lasts_s: float) -> bool:
+        """Claim some work in a space for a while, among all processes that share the store.
+
+        Args:
+            space: the tenant; it need not exist yet.
+            work: what is claimed.
+            holder: who claims it; the present holder prolongs its lease.
+            now: the present time.
+            lasts_s: after this many seconds the lease is free again, whatever became of its holder.
+
+        Returns:
+            Whether it is the holder's now. Not part of the history.
+        """
+        ...
+
+    def end_lease(self, space: str, work: str, *, holder: str) -> None:
+        """Give back a lease; without effect when it is somebody else's by now."""
         ...
 
     def put_vectors(self, space: str, vectors: Mapping[str, Vector]) -> None:
@@ -197,7 +235,7 @@ class Store(Reader, Protocol):
         ...
 
     def drop_vectors(self, space: str, model: str) -> int:
-        """Remove all vectors of a model; returns how many."""
+        """Remove all vectors of a model, in transactions that let others write in between; returns how many."""
         ...
 
     def rebuild_words(self, space: str) -> int:

@@ -19,7 +19,7 @@ from sqlalchemy import Connection
 from afterwit.errors import InvalidInput
 from afterwit.records import KeyFilter
 from afterwit.storage.base import Scored, WordStatistics
-from afterwit.storage.columns import SELECT_KEYS, Columns, grown
+from afterwit.storage.columns import SELECT_KEYS, Columns, Mask, grown
 from afterwit.storage.quantised import QuantisedVectors, exact_cosines
 from afterwit.storage.ranking import best, bm25_weights
 from afterwit.storage.sqlite_files import driver
@@ -40,6 +40,10 @@ _CHANGED_COUNT = "SELECT count(*) FROM memory WHERE space_id = ? AND changed_seq
 _ERASED_ROWS = "SELECT row FROM tombstone WHERE space_id = ? AND changed_seq > ?"
 _CHANGE_SEQ = "SELECT change_seq FROM space WHERE id = ?"
 _MODEL = "SELECT id, dimensions FROM model WHERE name = ?"
+_MODELS_IN_USE = (
+    "SELECT name FROM model WHERE EXISTS (SELECT 1 FROM vector WHERE model_id = model.id AND row BETWEEN ? AND ?) "
+    "ORDER BY name"
+)
 _ALL_VECTORS = "SELECT row, data FROM vector WHERE model_id = ? AND row BETWEEN ? AND ? ORDER BY row"
 _SOME_VECTORS = "SELECT row, data FROM vector WHERE model_id = ? AND row IN (SELECT value FROM json_each(?))"
 _SOME_TOKENS = "SELECT row, tokens FROM word WHERE row IN (SELECT value FROM json_each(?))"
@@ -95,6 +99,8 @@ class SpaceCache:
         self._models: dict[int, QuantisedVectors] = {}
         self._present: dict[str, list[str]] = {}
         self._aliases: list[tuple[str, str, str, str, int]] | None = None
+        self._others: dict[str, list[str]] = {}
+        self._turns: NDArray[np.int64] | None = None
         self._mark = None
 
     @property
@@ -136,8 +142,7 @@ class SpaceCache:
         seq = driver(connection).execute(_CHANGE_SEQ, (self._space_id,)).fetchone()[0]
         if seq == self._seq:
             return
-        self._present.clear()
-        self._aliases = None
+        self._forget_derived()
         if self._seq < 0 or seq < self._seq or self._is_stale(connection):
             self._reset()
             if owner is not None:
@@ -149,6 +154,13 @@ class SpaceCache:
                 self._mark = _Mark(owner, self._seq, self._columns.count)
             self._follow(connection)
         self._seq = seq
+
+    def _forget_derived(self) -> None:
+        """Drop what is worked out anew after any change."""
+        self._present.clear()
+        self._others.clear()
+        self._aliases = None
+        self._turns = None
 
     def _is_stale(self, connection: Connection) -> bool:
         """Whether reading everything anew is cheaper than following."""
@@ -229,8 +241,7 @@ class SpaceCache:
             self._reset()
             return
         self._mark = None
-        self._present.clear()
-        self._aliases = None
+        self._forget_derived()
         for number, slot in reversed(mark.moved):
             self._slot_of[number] = slot
             if slot >= 0 and slot < mark.count:
@@ -313,7 +324,13 @@ class SpaceCache:
     # --- vectors --------------------------------------------------------------------------------
 
     def search_vectors(
-        self, connection: Connection, where: KeyFilter, query: NDArray[np.float32], model: str, limit: int
+        self,
+        connection: Connection,
+        where: KeyFilter,
+        query: NDArray[np.float32],
+        model: str,
+        limit: int,
+        lacking: str,
     ) -> list[Scored]:
         """See `Reader.search_vectors`: a scan of the quantised vectors finds all that can be among
         the best, and these are compared exactly."""
@@ -326,7 +343,10 @@ class SpaceCache:
         length = float(np.linalg.norm(query))
         query = (query / (length or 1.0)).astype(np.float32)
         vectors = self._vectors(connection, model_id, dimensions)
-        scan = vectors.scan(query, self._columns.mask(where))
+        mask = self._columns.mask(where)
+        if lacking:
+            mask &= ~self._having(connection, lacking)
+        scan = vectors.scan(query, mask)
         likely = limit + _EXTRA_CANDIDATES
         if likely >= len(scan.slots):
             slots = scan.slots
@@ -341,6 +361,30 @@ class SpaceCache:
             slots = np.concatenate([slots, more])
             scores = np.concatenate([scores, self._exact(connection, model_id, query, more)])
         return best(self._columns.column("id")[slots], scores, limit)
+
+    def other_models(self, connection: Connection, model: str) -> list[str]:
+        """See `Reader.other_models`."""
+        if model not in self._others:
+            found: list[str] = []
+            if (self._columns.kept() & ~self._having(connection, model)).any():
+                names = driver(connection).execute(_MODELS_IN_USE, self._bounds())
+                found = [name for (name,) in names if name != model]
+            self._others[model] = found
+        return list(self._others[model])
+
+    def _having(self, connection: Connection, model: str) -> Mask:
+        """Slots that have a vector of the model; a fresh array."""
+        known = driver(connection).execute(_MODEL, (model,)).fetchone()
+        if known is None:
+            return np.zeros(self._columns.count, dtype=np.bool_)
+        return self._vectors(connection, *known).present(self._columns.count)
+
+    def next_turn(self, after_us: int) -> int | None:
+        """See `Reader.next_turn`; in microseconds."""
+        if self._turns is None:
+            self._turns = self._columns.turns()
+        place = int(np.searchsorted(self._turns, after_us, side="right"))
+        return int(self._turns[place]) if place < len(self._turns) else None
 
     def _vectors(self, connection: Connection, model_id: int, dimensions: int) -> QuantisedVectors:
         vectors = self._models.get(model_id)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from enum import Enum
 from typing import Any
 
-from sqlalchemy import delete, func, insert, or_, select, update
+from sqlalchemy import bindparam, delete, func, insert, or_, select, update
 
 from afterwit.clock import to_us
 from afterwit.errors import Conflict, InvalidInput, NotFound
@@ -43,6 +43,7 @@ from afterwit.records import (
     Vector,
 )
 from afterwit.storage import tables
+from afterwit.storage.reads import batches
 from afterwit.storage.row_writer import RowWriter
 from afterwit.storage.rows import (
     MEMORY_FIELDS,
@@ -63,6 +64,9 @@ _ENUM_FIELDS: dict[str, type[Enum]] = {
 }
 #: Links of these types join two memories; others may end at a step or an entity.
 _BETWEEN_MEMORIES = frozenset({LinkType.SUPERSEDES, LinkType.CONFLICTS})
+_REPLACED = delete(tables.vector).where(
+    tables.vector.c.model_id == bindparam("old_model"), tables.vector.c.row == bindparam("old_row")
+)
 #: What a change did: the event's action, memory id and detail.
 _Made = tuple[str, str, dict[str, Any]]
 
@@ -90,28 +94,34 @@ class Changer(RowWriter):
     def put_vectors(self, vectors: Mapping[str, Vector]) -> int:
         """See `Store.put_vectors`; returns how many were stored."""
         self._seq = self._next_seq()
+        columns = tables.memory.c
         count = 0
-        for memory_id, vector in vectors.items():
-            row = self._connection.execute(
-                select(tables.memory.c.row).where(
-                    tables.memory.c.space_id == self._space_id, tables.memory.c.id == memory_id
-                )
-            ).scalar()
-            if row is not None:
-                self._replace_vector(row, vector)
-                self._touch(tables.memory.c.row == row)
-                count += 1
+        for ids in batches(list(vectors)):
+            mine = (columns.space_id == self._space_id) & columns.id.in_(ids)
+            rows = self._connection.execute(select(columns.id, columns.row).where(mine)).all()
+            values = [
+                {"model_id": self._ensure_model(vectors[id]), "row": row, "data": vectors[id].data} for id, row in rows
+            ]
+            if values:
+                self._connection.execute(_REPLACED, [{"old_model": v["model_id"], "old_row": v["row"]} for v in values])
+                self._connection.execute(insert(tables.vector), values)
+                self._touch(columns.row.in_([value["row"] for value in values]))
+            count += len(values)
         return count
 
-    def drop_vectors(self, model: str) -> int:
-        """See `Store.drop_vectors`."""
-        self._seq = self._next_seq()
+    def drop_vectors(self, model: str, *, limit: int) -> int:
+        """See `Store.drop_vectors`; drops at most `limit`."""
         known = select(tables.model.c.id).where(tables.model.c.name == model).scalar_subquery()
         low = self._space_id * tables.ROWS_PER_SPACE
         row = tables.vector.c.row
         mine = (tables.vector.c.model_id == known) & (row >= low) & (row < low + tables.ROWS_PER_SPACE)
-        self._touch(tables.memory.c.row.in_(select(row).where(mine)))
-        return self._connection.execute(delete(tables.vector).where(mine)).rowcount
+        rows = self._connection.execute(select(row).where(mine).order_by(row).limit(limit)).scalars().all()
+        if not rows:
+            return 0
+        self._seq = self._next_seq()
+        some = mine & (row <= rows[-1])
+        self._touch(tables.memory.c.row.in_(select(row).where(some)))
+        return self._connection.execute(delete(tables.vector).where(some)).rowcount
 
     def rebuild_words(self) -> int:
         """See `Store.rebuild_words`."""

@@ -155,6 +155,16 @@ class Columns:
         counts = np.bincount(self.column(name)[self.active()], minlength=len(codes))
         return sorted(value for value, code in codes.items() if value and counts[code])
 
+    def kept(self) -> Mask:
+        """Living slots of memories that are not forgotten."""
+        return self.alive & ~self._coded("status", [Status.FORGOTTEN])
+
+    def turns(self) -> NDArray[np.int64]:
+        """The moments at which a memory begins or ceases to hold, sorted, each once."""
+        moments = [self.column(name)[self.alive] for name in ("valid_from", "valid_to", "believed")]
+        found = np.unique(np.concatenate([times[(times != OPEN_START) & (times != OPEN_END)] for times in moments]))
+        return found.astype(np.int64)
+
     def _coded(self, name: str, wanted: Any) -> Mask:
         codes = self._codes[name]
         known = [code for item in wanted if (code := codes.get(str(item))) is not None]

@@ -72,6 +72,13 @@ class QuantisedVectors:
         self._present = grown(self._present, needed)
         self._present[before:] = False
 
+    def present(self, count: int) -> Mask:
+        """Which of the first `count` slots have a vector; a fresh array."""
+        mask = np.zeros(count, dtype=np.bool_)
+        known = min(count, len(self._present))
+        mask[:known] = self._present[:known]
+        return mask
+
     def clear_from(self, slot: int) -> None:
         """Forget the vectors of all slots from `slot` on."""
         self._present[slot:] = False

@@ -25,6 +25,7 @@ _SPACE_ID = select(tables.space.c.id).where(tables.space.c.name == bindparam("na
 _BY_ID = select(tables.memory).where(
     tables.memory.c.space_id == bindparam("space_id"), tables.memory.c.id.in_(bindparam("ids", expanding=True))
 )
+_CHANGE_NUMBER = select(tables.space.c.change_seq).where(tables.space.c.name == bindparam("name"))
 _HAS_STATEMENT = (
     select(tables.memory.c.row)
     .where(tables.memory.c.space_id == bindparam("space_id"), tables.memory.c.statement_key == bindparam("key"))
@@ -77,6 +78,11 @@ class SqlReader(ABC):
                 for row in connection.execute(_BY_ID, {"space_id": space_id, "ids": batch}).mappings():
                     found[row["id"]] = to_memory(space, row)
         return {item: found[item] for item in ids if item in found}
+
+    def change_number(self, space: str) -> int:
+        """See `Reader.change_number`."""
+        with self._reading() as connection:
+            return connection.execute(_CHANGE_NUMBER, {"name": space}).scalar() or 0
 
     def find(
         self, space: str, where: KeyFilter, *, order: Order = Order.NEWEST, limit: int = 100, offset: int = 0

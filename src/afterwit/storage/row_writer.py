@@ -221,12 +221,6 @@ class RowWriter:
         values = {"model_id": self._ensure_model(vector), "row": row, "data": vector.data}
         self._connection.execute(_INSERTS["vector"], values)
 
-    def _replace_vector(self, row: int, vector: Vector) -> None:
-        columns = tables.vector.c
-        model_id = self._ensure_model(vector)
-        self._connection.execute(delete(tables.vector).where(columns.model_id == model_id, columns.row == row))
-        self._put_vector(row, vector)
-
     def _ensure_model(self, vector: Vector) -> int:
         values = np.frombuffer(vector.data[: vector.dimensions * 2], dtype="<f2")
         if not vector.dimensions or len(vector.data) % 2 or not np.isfinite(values).all():

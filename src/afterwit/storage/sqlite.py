@@ -1,5 +1,6 @@
 """The embedded engine: one SQLite file that several processes share."""
 
+import hashlib
 import os
 import sqlite3
 import tempfile
@@ -13,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Engine, func, select
+from sqlalchemy import Connection, Engine, func, select, tuple_
 
-from afterwit.clock import from_us
+from afterwit.clock import from_us, to_us
 from afterwit.errors import InvalidInput, StorageError
 from afterwit.records import Alias, Change, Event, KeyFilter, Memory, Status, Vector
 from afterwit.storage import schema, tables
@@ -44,8 +45,16 @@ _ERASE_PENDING = "erase_pending"
 _STATE = f"SELECT (SELECT version_num FROM alembic_version), (SELECT value FROM flag WHERE name = '{_ERASE_PENDING}')"  # noqa: S608
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
+#: Vectors dropped in one transaction: others wait some 50 ms for it.
+_DROPPED_AT_ONCE = 2000
+
 #: Connections inherited over a fork: closing them here would disturb the parent's locks.
 _inherited: list[object] = []
+
+
+def _lease_name(space: str, work: str) -> str:
+    """The flag of a lease: names of spaces are too long for it."""
+    return "lease " + hashlib.blake2b(f"{work} {space}".encode(), digest_size=16).hexdigest()
 
 
 class _Caches:
@@ -89,12 +98,23 @@ class _Searching(SqlReader):
             return [] if found is None else found[1].search_words(found[0], where, tokens, limit)
 
     def search_vectors(
-        self, space: str, where: KeyFilter, query: NDArray[np.float32], model: str, *, limit: int
+        self, space: str, where: KeyFilter, query: NDArray[np.float32], model: str, *, limit: int, lacking: str = ""
     ) -> list[Scored]:
         """See `Reader.search_vectors`."""
         checked_limit(limit)
         with self._searching(space) as found:
-            return [] if found is None else found[1].search_vectors(found[0], where, query, model, limit)
+            return [] if found is None else found[1].search_vectors(found[0], where, query, model, limit, lacking)
+
+    def other_models(self, space: str, model: str) -> list[str]:
+        """See `Reader.other_models`."""
+        with self._searching(space) as found:
+            return [] if found is None else found[1].other_models(found[0], model)
+
+    def next_turn(self, space: str, after: datetime) -> datetime | None:
+        """See `Reader.next_turn`."""
+        with self._searching(space) as found:
+            turn_us = None if found is None else found[1].next_turn(to_us(after))
+        return None if turn_us is None else from_us(turn_us)
 
     def word_statistics(self, space: str, tokens: Sequence[str]) -> WordStatistics:
         """See `Reader.word_statistics`."""
@@ -361,7 +381,7 @@ class SqliteStore(_Searching):
         with self._reading() as connection:
             return {name: count for name, count in connection.execute(query)}
 
-    def without_vector(self, space: str, model: str, *, limit: int) -> list[Memory]:
+    def without_vector(self, space: str, model: str, *, limit: int, after: Memory | None = None) -> list[Memory]:
         """See `Store.without_vector`."""
         embedded = (
             select(tables.vector.c.row)
@@ -376,8 +396,34 @@ class SqliteStore(_Searching):
             .order_by(tables.memory.c.recorded_us, tables.memory.c.id)
             .limit(checked_limit(limit))
         )
+        if after is not None:
+            place = tuple_(tables.memory.c.recorded_us, tables.memory.c.id)
+            query = query.where(place > (to_us(after.recorded_at), after.id))
         with self._reading() as connection:
             return [to_memory(space, row) for row in connection.execute(query).mappings()]
+
+    def take_lease(self, space: str, work: str, *, holder: str, now: datetime, lasts_s: float) -> bool:
+        """See `Store.take_lease`; kept as a flag: until when, and whose."""
+        now_us, lasts_us = to_us(now), int(lasts_s * 1_000_000)
+        name = _lease_name(space, work)
+        with self._writing() as connection:
+            known = driver(connection).execute("SELECT value FROM flag WHERE name = ?", (name,)).fetchone()
+            if known is not None:
+                until, _, owner = known[0].partition(" ")
+                # One that ends later than any lease of now can was taken by a clock that was wrong.
+                if owner != holder and now_us < int(until) <= now_us + lasts_us:
+                    return False
+            value = f"{now_us + lasts_us} {holder}"
+            connection.exec_driver_sql("INSERT OR REPLACE INTO flag(name, value) VALUES (?, ?)", (name, value))
+            return True
+
+    def end_lease(self, space: str, work: str, *, holder: str) -> None:
+        """See `Store.end_lease`."""
+        with self._writing() as connection:
+            connection.exec_driver_sql(
+                "DELETE FROM flag WHERE name = ? AND substr(value, instr(value, ' ') + 1) = ?",
+                (_lease_name(space, work), holder),
+            )
 
     def put_vectors(self, space: str, vectors: Mapping[str, Vector]) -> None:
         """See `Store.put_vectors`."""
@@ -385,7 +431,10 @@ class SqliteStore(_Searching):
 
     def drop_vectors(self, space: str, model: str) -> int:
         """See `Store.drop_vectors`."""
-        return self._maintain(space, lambda changer: changer.drop_vectors(model))
+        dropped = 0
+        while part := self._maintain(space, lambda changer: changer.drop_vectors(model, limit=_DROPPED_AT_ONCE)):
+            dropped += part
+        return dropped
 
     def rebuild_words(self, space: str) -> int:
         """See `Store.rebuild_words`."""

@@ -12,6 +12,7 @@ from afterwit.records import (
     Erase,
     KeyFilter,
     Kind,
+    Memory,
     Retire,
     Revise,
     Standing,
@@ -163,6 +164,45 @@ class SearchContract:
         assert store.drop_vectors(SPACE, MODEL) == 2
         assert store.search_vectors(SPACE, KeyFilter(), direction(2), MODEL, limit=5) == []
         assert len(store.events(SPACE)) == events
+
+    def test_rows_without_a_vector_are_gone_through_once(self, store: Store) -> None:
+        put(store, *(Add(memory(number)) for number in (2, 1, 4)), Add(memory(3, recorded_at=NOW - HOUR)))
+        order = [memory_id(number) for number in (3, 1, 2, 4)]
+        seen: list[str] = []
+        last: Memory | None = None
+        while page := store.without_vector(SPACE, MODEL, limit=1, after=last):
+            last = page[0]
+            seen.append(last.id)
+        assert seen == order
+        assert ids(store.without_vector(SPACE, MODEL, limit=9)) == order
+
+    def test_other_models_are_named_until_the_last_row_has_the_new_one(self, store: Store) -> None:
+        assert store.other_models(SPACE, "new") == []
+        put_memories(store, memory(1), memory(2), memory(3))
+        put(store, Retire(memory_id(3), Status.FORGOTTEN))
+        assert store.other_models(SPACE, MODEL) == []
+        assert store.other_models(SPACE, "new") == [MODEL]
+        store.put_vectors(SPACE, {memory_id(1): vector(5, "new")})
+        assert store.other_models(SPACE, "new") == [MODEL]
+        assert store.other_models(OTHER, "new") == []
+        store.put_vectors(SPACE, {memory_id(2): vector(6, "new")})
+        assert store.other_models(SPACE, "new") == []
+        put(store, Add(memory(4)))
+        assert store.other_models(SPACE, "new") == [MODEL]
+        store.drop_vectors(SPACE, MODEL)
+        assert store.other_models(SPACE, "new") == []
+
+    def test_vectors_of_memories_that_lack_another_model_are_searched_alone(self, store: Store) -> None:
+        put_memories(store, *(memory(number) for number in range(6)))
+        store.put_vectors(SPACE, {memory_id(number): vector(number, "new") for number in (0, 2, 4)})
+        found = store.search_vectors(SPACE, KeyFilter(), direction(0), MODEL, limit=9, lacking="new")
+        every = store.search_vectors(SPACE, KeyFilter(), direction(0), MODEL, limit=9)
+        left = {memory_id(number) for number in (1, 3, 5)}
+        assert found == [item for item in every if item.id in left]
+        for limit in range(4):
+            part = store.search_vectors(SPACE, KeyFilter(), direction(0), MODEL, limit=limit, lacking="new")
+            assert part == found[:limit]
+        assert store.search_vectors(SPACE, KeyFilter(), direction(0), MODEL, limit=9, lacking="unknown") == every
 
     def test_stored_vectors_come_back(self, store: Store) -> None:
         put_memories(store, memory(1))

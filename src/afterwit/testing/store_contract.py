@@ -66,6 +66,62 @@ LATER = NOW + HOUR
 class StoreContract(SearchContract):
     """One test per promise of `storage.base`."""
 
+    # --- following changes ----------------------------------------------------------------------
+
+    def test_every_change_of_a_space_raises_its_number_and_nothing_else_does(self, store: Store) -> None:
+        assert store.change_number(SPACE) == 0
+        seen = [0]
+        for change in (
+            lambda: put_memories(store, memory(1)),
+            lambda: put(store, Revise(memory_id(1), {"topic": "tea"})),
+            lambda: put(store, RecordUse(Use("u1", SPACE, memory_id(1), NOW))),
+            lambda: store.put_vectors(SPACE, {memory_id(1): vector(5, "new")}),
+            lambda: store.drop_vectors(SPACE, MODEL),
+            lambda: store.rebuild_words(SPACE),
+            lambda: put(store, Erase(memory_id(1))),
+        ):
+            change()
+            seen.append(store.change_number(SPACE))
+            assert seen[-1] > seen[-2]
+        put_memories(store, memory(1, space=OTHER), space=OTHER)
+        store.find(SPACE, KeyFilter())
+        store.take_lease(SPACE, "work", holder="a", now=NOW, lasts_s=9)
+        with fails(NotFound):
+            put(store, Retire(memory_id(9), Status.FORGOTTEN))
+        assert store.change_number(SPACE) == seen[-1]
+
+    def test_the_next_turn_is_when_something_begins_or_ceases_to_hold(self, store: Store) -> None:
+        assert store.next_turn(SPACE, NOW) is None
+        put_memories(
+            store,
+            memory(1),
+            memory(2, valid_from=NOW + HOUR, valid_to=NOW + 3 * HOUR),
+            memory(3, valid_to=NOW + 2 * HOUR),
+        )
+        put_memories(store, memory(1, space=OTHER, valid_to=NOW + timedelta(minutes=1)), space=OTHER)
+        turns = [store.next_turn(SPACE, NOW + hours * HOUR) for hours in (0, 1, 2, 3)]
+        assert turns == [NOW + HOUR, NOW + 2 * HOUR, NOW + 3 * HOUR, None]
+        put(store, Erase(memory_id(2)))
+        assert store.next_turn(SPACE, NOW) == NOW + 2 * HOUR
+
+    def test_a_lease_is_one_holders_until_it_is_given_back_or_ends(self, store: Store) -> None:
+        def take(holder: str, seconds: float, *, space: str = SPACE, work: str = "embed") -> bool:
+            now = NOW + timedelta(seconds=seconds)
+            return store.take_lease(space, work, holder=holder, now=now, lasts_s=10)
+
+        assert take("a", 0)
+        assert not take("b", 9.9)
+        assert take("b", 0, space=OTHER)
+        assert take("b", 0, work="other")
+        assert take("a", 5), "the holder prolongs it"
+        assert not take("b", 14)
+        assert take("b", 15), "a holder that was killed blocks nobody for longer"
+        store.end_lease(SPACE, "embed", holder="a")
+        assert not take("a", 16), "nobody gives back what is another's"
+        store.end_lease(SPACE, "embed", holder="b")
+        assert take("a", 16)
+        assert take("b", -100), "a lease from a clock that was ahead does not count"
+
     # --- what goes in comes out -----------------------------------------------------------------
 
     def test_memory_comes_back_as_it_went_in(self, store: Store) -> None:

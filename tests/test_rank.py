@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 from afterwit import rank
 
 SHARE = st.floats(0, 1)
-COSINE = st.floats(-1, 1)
+CLOSENESS = st.floats(-15, 15)
 
 
 NONE = np.zeros(1, int)
+NOISE = np.array([-2.0, -2.6, -3.1, -1.7, -2.4, -2.2])
 
 
 def one(value: float) -> rank.Floats:
@@ -22,35 +23,59 @@ def same(flag: bool) -> np.ndarray:
     return np.array([flag])
 
 
-@given(COSINE, SHARE, st.booleans())
-def test_relevance_lies_between_zero_and_one(cosine: float, coverage: float, foreign: bool) -> None:
-    value = rank.relevance(one(cosine), one(coverage), topic=NONE, cross_language=same(foreign))[0]
-    assert 0 <= value <= 1
+def evidence_of(closeness: float, coverage: float, topic: int = 0, foreign: bool = False) -> float:
+    made = rank.evidence(one(closeness), one(coverage), topic=np.array([topic]), cross_language=same(foreign))
+    return float(made[0])
 
 
-@given(COSINE, SHARE, SHARE)
-def test_more_words_in_common_never_lower_relevance(cosine: float, low: float, high: float) -> None:
+@given(CLOSENESS, SHARE, SHARE, st.booleans())
+def test_more_words_in_common_are_more_evidence(closeness: float, low: float, high: float, foreign: bool) -> None:
     low, high = sorted((low, high))
-    values = rank.relevance(
-        np.array([cosine] * 2), np.array([low, high]), topic=np.zeros(2, int), cross_language=np.zeros(2, bool)
-    )
-    assert values[0] <= values[1] + 1e-12
+    assert evidence_of(closeness, low, foreign=foreign) <= evidence_of(closeness, high, foreign=foreign)
 
 
-@given(SHARE, COSINE, COSINE)
-def test_closer_meaning_never_lowers_relevance(coverage: float, low: float, high: float) -> None:
+@given(SHARE, CLOSENESS, CLOSENESS)
+def test_closer_meaning_is_more_evidence(coverage: float, low: float, high: float) -> None:
     low, high = sorted((low, high))
-    values = rank.relevance(
-        np.array([low, high]), np.array([coverage] * 2), topic=np.zeros(2, int), cross_language=np.zeros(2, bool)
-    )
-    assert values[0] <= values[1] + 1e-12
+    assert evidence_of(low, coverage) <= evidence_of(high, coverage)
+
+
+def test_topics_that_meet_speak_for_a_memory_and_other_topics_against() -> None:
+    assert evidence_of(3, 0, 2) > evidence_of(3, 0, 1) > evidence_of(3, 0, 0) > evidence_of(3, 0, -1)
+
+
+def test_missing_vector_is_neutral() -> None:
+    assert evidence_of(np.nan, 0.5) == evidence_of(rank.WEIGHTS.closeness_floor, 0.5)
+
+
+@given(st.lists(st.floats(-8, 20), min_size=1, max_size=40))
+def test_relevance_rises_with_the_evidence_within_zero_and_one(found: list[float]) -> None:
+    values = rank.relevance(np.array(found))
+    assert ((values >= 0) & (values <= 1)).all()
+    order = np.argsort(found, kind="stable")
+    assert (np.diff(values[order]) >= 0).all()
 
 
 def test_strong_path_is_not_diluted_by_a_silent_one() -> None:
-    by_words = rank.relevance(np.array([np.nan]), one(1.0), topic=NONE, cross_language=same(False))[0]
-    by_meaning = rank.relevance(one(0.95), one(0.0), topic=NONE, cross_language=same(False))[0]
-    assert by_words > rank.WEIGHTS.cut
-    assert by_meaning > rank.WEIGHTS.cut
+    for strong in (evidence_of(np.nan, 1.0), evidence_of(10, 0.0)):
+        assert rank.relevance(np.append(NOISE, strong))[-1] > rank.WEIGHTS.cut
+
+
+def test_one_plain_answer_in_a_tiny_store_is_relevant_and_noise_is_not() -> None:
+    assert rank.relevance(one(evidence_of(6, 0.6)))[0] > rank.WEIGHTS.cut
+    assert not rank.keep(rank.relevance(NOISE)).any()
+
+
+def test_background_of_near_answers_raises_the_bar() -> None:
+    alone = rank.relevance(np.append(NOISE, 2.0))[-1]
+    among_many = rank.relevance(np.append(NOISE + 3.5, 2.0))[-1]
+    assert alone > among_many
+
+
+def test_what_speaks_against_counts_even_when_all_candidates_lose_it() -> None:
+    found = np.append(NOISE, 6.0)
+    assert rank.keep(rank.relevance(found)).any()
+    assert not rank.keep(rank.relevance(found, against=np.full(7, 8.0))).any()
 
 
 def test_rare_words_weigh_more_than_common_ones() -> None:
@@ -73,7 +98,15 @@ def test_cut_keeps_nothing_when_nothing_is_relevant() -> None:
 
 
 def test_cut_drops_what_is_far_behind_the_best() -> None:
-    assert rank.keep(np.array([0.95, 0.9, 0.45])).tolist() == [True, True, False]
+    assert rank.keep(np.array([0.99, 0.985, 0.6])).tolist() == [True, True, False]
+
+
+def test_equal_fit_is_ordered_by_age_and_evidence_but_clear_fit_wins() -> None:
+    fit, recent, trusted = np.array([0.9, 0.9, 0.9, 0.999]), np.array([1.0, 0.0, 1.0, 0.0]), np.array([1, 1, 0.5, 0.9])
+    scores = rank.score(fit, recent, trusted)
+    assert scores[0] > scores[1]
+    assert scores[0] > scores[2]
+    assert scores[3] == scores.max()
 
 
 def test_near_duplicates_are_dropped_but_not_other_numbers() -> None:

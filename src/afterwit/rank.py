@@ -18,32 +18,45 @@ Floats = NDArray[np.float64]
 class Weights:
     """The numbers that decide what comes back. See docs/design.md for where each comes from."""
 
-    #: how much being about the task's goal and constraints counts beside being about the query, 0..1
+    #: closeness that two unrelated texts of one language reach at most, in spreads of the model's scale
+    #: (`embedding.scale_of`), and how much lower it is across languages
+    closeness_floor: float = 2.85
+    cross_language_shift: float = 2.3
+    #: evidence of each spread above the floor, and of each 1.0 of rare-word coverage
+    closeness_slope: float = 0.66
+    coverage_slope: float = 7.0
+    #: evidence of speaking about the topic that is asked about, and against one that speaks of others only,
+    #: and of being filed under that topic
+    topic_other: float = -0.7
+    topic_shared: float = 1.5
+    topic_filed: float = 3.0
+    #: evidence of an unrelated text and its spread; such texts fill up the background of a small store to this size
+    background: float = -2.5
+    background_spread: float = 1.2
+    background_size: int = 24
+    #: added to the candidates' spread, so that small differences among equals do not count as standing out
+    least_spread: float = 0.5
+    #: share of the evidence itself beside standing out from the others
+    absolute: float = 0.3
+    #: standing at which a text is as likely relevant as not, and the steepness of the transition
+    middle: float = 2.75
+    steepness: float = 1.5
+    #: relevance below this is not returned, 0..1
+    cut: float = 0.5
+    #: standing this far below the best one is not returned
+    cut_distance: float = 0.9
+    #: how much being about the task's goal and constraints counts beside being about the query, 0..1, and how far
+    #: below the best one for the task a memory may stand: a task has several sides
     task_fit: float = 0.7
-    #: share of recency in the score
-    recency: float = 0.1
+    task_distance: float = 1.6
+    #: standing that something of today has over something long ago
+    recency: float = 0.3
+    #: standing lost by each halving of the evidence factor (external source, pending, harmful)
+    evidence: float = 1.5
     #: per day: half in 14 days
     decay_per_day: float = 0.05
     #: per day, for preferences and constraints: half in 69 days
     slow_decay_per_day: float = 0.01
-    #: cosine that two unrelated texts of one language have, and how much lower it is across languages
-    cosine_floor: float = 0.30
-    cross_language_shift: float = 0.06
-    #: evidence of each 1.0 of cosine, and of each 1.0 of rare-word coverage
-    cosine_slope: float = 10.0
-    coverage_slope: float = 10.0
-    #: evidence of speaking about the topic that is asked about, and against one that speaks of others only
-    #: and of being filed under that topic
-    topic_other: float = -1.0
-    topic_shared: float = 1.2
-    topic_filed: float = 3.0
-    #: evidence at which a text is as likely relevant as not, and the width of the transition
-    middle: float = 2.0
-    width: float = 1.6
-    #: relevance below this is not returned, 0..1
-    cut: float = 0.48
-    #: relevance below this share of the best one is not returned, 0..1
-    cut_share: float = 0.65
     #: cosine from which two hits count as the same thing said twice
     duplicate_cosine: float = 0.93
 
@@ -70,34 +83,62 @@ def word_weights(containing: Sequence[int], total: int) -> Floats:
     return np.log1p((np.maximum(total, n) - n + 0.5) / (n + 0.5))
 
 
-def relevance(
-    cosine: Floats,
+def evidence(
+    closeness: Floats,
     coverage: Floats,
     *,
     topic: NDArray[np.int64],
     cross_language: NDArray[np.bool_],
     weights: Weights = WEIGHTS,
 ) -> Floats:
-    """How likely each candidate is about what was asked, judged by meaning and by words.
+    """What speaks for each candidate being about what was asked: meaning, words and topic, added up.
 
-    Evidence adds up, so that a strong path is not diluted by a silent one: rare words in common
-    weigh most, closeness of meaning carries what is said in other words.
+    Adding keeps a strong path from being diluted by a silent one: rare words in common weigh most,
+    closeness of meaning carries what is said in other words.
 
     Args:
-        cosine: of query and memory, -1..1; NaN where there is no vector.
+        closeness: cosine of query and memory in spreads above that of unrelated texts (`Scale.spreads`);
+            NaN where there is no vector.
         coverage: share of the query's words that the memory contains, weighted by idf, 0..1.
         topic: 2 where the memory is filed under a topic that is asked about, 1 where it speaks of one,
             -1 where it speaks of others only, 0 where nothing can be said.
         cross_language: whether query and memory are in different languages.
 
     Returns:
-        0..1, logistic in the sum of the evidence.
+        About -2.5 for unrelated texts, 0 at the edge, 5 and more for plain answers.
     """
-    floor = weights.cosine_floor - weights.cross_language_shift * cross_language
-    by_meaning = np.where(np.isnan(cosine), 0.0, weights.cosine_slope * (np.nan_to_num(cosine) - floor))
+    floor = weights.closeness_floor - weights.cross_language_shift * cross_language
+    by_meaning = np.where(np.isnan(closeness), 0.0, weights.closeness_slope * (np.nan_to_num(closeness) - floor))
     by_topic = np.array([0.0, weights.topic_shared, weights.topic_filed, weights.topic_other])[topic]
-    evidence = by_meaning + weights.coverage_slope * coverage + by_topic
-    return logistic((evidence - weights.middle) / weights.width)
+    return by_meaning + weights.coverage_slope * coverage + by_topic
+
+
+def relevance(found: Floats, *, against: Floats | None = None, weights: Weights = WEIGHTS) -> Floats:
+    """How likely each candidate answers, from how far its evidence stands out from the others'.
+
+    A query of everyday words finds something in common with much of a store; only what stands out
+    from that background is meant. A few imagined unrelated texts make the background of a small store.
+
+    Args:
+        found: evidence of each candidate.
+        against: standing that each loses for being about somebody or something else than was named,
+            >= 0; it counts in full even when all candidates lose it.
+
+    Returns:
+        0..1, rising with the evidence.
+    """
+    missing = max(4, weights.background_size - found.size)
+    imagined = weights.background + np.linspace(-weights.background_spread, weights.background_spread, missing)
+    around = np.concatenate([found, imagined])
+    stands_out = (found - np.median(around)) / (around.std() + weights.least_spread)
+    lost = 0.0 if against is None else against
+    return logistic(weights.steepness * (stands_out + weights.absolute * found - lost - weights.middle))
+
+
+def standing(likely: Floats, *, weights: Weights = WEIGHTS) -> Floats:
+    """Relevance on an open scale, on which differences near 1 still count; 0 at relevance 0.5."""
+    bounded = np.clip(likely, 1e-12, 1 - 1e-12)
+    return np.log(bounded / (1 - bounded)) / weights.steepness
 
 
 def recency(days: Floats, slow: NDArray[np.bool_], *, weights: Weights = WEIGHTS) -> Floats:
@@ -111,22 +152,24 @@ def usefulness(helped: Floats, harmed: Floats) -> Floats:
     return (helped + 1.0) / (helped + harmed + 2.0)
 
 
-def score(fit: Floats, recent: Floats, evidence: Floats, *, weights: Weights = WEIGHTS) -> Floats:
-    """The number that hits are ordered by.
+def score(fit: Floats, recent: Floats, trusted: Floats, *, weights: Weights = WEIGHTS) -> Floats:
+    """The number that hits are ordered by; what is about equally relevant goes by age and evidence.
 
     Args:
         fit: relevance to query and task, 0..1.
         recent: from `recency`, 0..1.
-        evidence: product of the factors for standing, trust, basis, confidence and usefulness, > 0.
+        trusted: product of the factors for standing, trust, basis, confidence and usefulness, > 0;
+            0 sinks a candidate to the bottom.
     """
-    return fit * ((1.0 - weights.recency) + weights.recency * recent) * evidence
+    return standing(fit) + weights.recency * recent + weights.evidence * np.log2(np.maximum(trusted, 1e-6))
 
 
-def keep(relevant: Floats, *, weights: Weights = WEIGHTS) -> NDArray[np.bool_]:
-    """Which candidates pass the cut: relevant enough in themselves and beside the best one."""
-    if relevant.size == 0:
+def keep(likely: Floats, *, distance: float = WEIGHTS.cut_distance, weights: Weights = WEIGHTS) -> NDArray[np.bool_]:
+    """Which candidates pass the cut: relevant enough in themselves, and at most `distance` below the best one."""
+    if likely.size == 0:
         return np.zeros(0, dtype=np.bool_)
-    return relevant >= max(weights.cut, weights.cut_share * float(relevant.max()))
+    near_best = standing(likely) >= standing(likely.max(keepdims=True)) - distance
+    return (likely >= weights.cut) & near_best
 
 
 def without_near_duplicates(

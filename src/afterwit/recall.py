@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from afterwit import rank, text
 from afterwit.dates import TimeRange, find_time_range
 from afterwit.embedding import Embedder
+from afterwit.embedding.scale import Scale, scale_of
 from afterwit.errors import ProviderError
 from afterwit.messages import say
 from afterwit.records import (
@@ -28,11 +29,12 @@ from afterwit.records import (
     Trust,
     short_id,
 )
+from afterwit.spelling import spellings
 from afterwit.storage import Order, Reader
-from afterwit.traits import Traits, traits_of
+from afterwit.traits import Traits, is_code, traits_of
 
-#: Candidates that each path may bring.
-PATH_LIMIT = 30
+#: Candidates that each path may bring. The same for every k, so that a larger k never changes the first results.
+PATH_LIMIT = 40
 
 #: Tokens that one hit costs besides its summary: id, kind, age, standing, trust.
 HIT_OVERHEAD_TOKENS = 24
@@ -40,6 +42,10 @@ HIT_OVERHEAD_TOKENS = 24
 #: Factors on the score. They order what is about equally relevant; only outside knowledge falls far back.
 STANDING_FACTOR = {Standing.CONFIRMED: 1.0, Standing.PENDING: 0.96, Standing.REFUTED: 0.0}
 TRUST_FACTOR = {Trust.CONFIRMED: 1.0, Trust.USER: 1.0, Trust.AGENT: 0.99, Trust.EXTERNAL: 0.5}
+
+#: Standing gained by a memory of the asking role's own pool, and by one of a scope that was named.
+_OWN_POOL = 1.0
+_NEAR_SCOPE = 0.1
 
 #: Kinds that stay true for long and fade slowly.
 SLOW_KINDS = frozenset({Kind.PREFERENCE, Kind.CONSTRAINT, Kind.RULE})
@@ -84,7 +90,7 @@ class Hit:
     memory: Memory
     #: how likely it is about what was asked, 0..1
     relevance: float
-    #: what hits are ordered by, > 0
+    #: what hits are ordered by; higher is better
     score: float
     #: plain sentences the reader should know: conflicts, past validity, not yet proved
     warnings: tuple[str, ...] = ()
@@ -117,6 +123,20 @@ class _Candidates:
     paths: list[dict[str, float]]
     vectors: list[NDArray[np.float32] | None]
     traits: list[Traits]
+    #: what a cosine means under the model that was asked; None = no vectors
+    scale: Scale | None
+
+
+@dataclass(frozen=True)
+class _Judgement:
+    """How the candidates fit, position by position."""
+
+    #: to query and task, 0..1
+    fit: rank.Floats
+    #: whether they pass the cut
+    passed: NDArray[np.bool_]
+    #: what the fit was made of
+    why: list[dict[str, float]]
 
 
 def search(reader: Reader, space: str, question: Question, embedder: Embedder | None) -> SearchAnswer:
@@ -137,8 +157,7 @@ def search(reader: Reader, space: str, question: Question, embedder: Embedder | 
     found = _gather(reader, space, replace(question, where=where), asked, when)
     language = text.language(question.query)
     if found.memories:
-        fit, why = _judge(reader, space, question, found, asked, when)
-        hits = _choose(question, found, fit, why)
+        hits = _choose(question, found, _judge(reader, space, question, found, asked, when))
     else:
         hits = []
     hits = _annotate(reader, space, hits, question.now, language)
@@ -164,6 +183,7 @@ class _Asked:
     """The question's texts as vectors; None where there is no embedder."""
 
     model: str = ""
+    scale: Scale | None = None
     query: NDArray[np.float32] | None = None
     task: NDArray[np.float32] | None = None
 
@@ -174,7 +194,8 @@ def _embed(question: Question, embedder: Embedder | None) -> tuple[_Asked, tuple
     texts = [question.query] + ([question.task_text] if question.task_text else [])
     try:
         vectors = embedder.embed(texts)
-        return _Asked(embedder.model, vectors[0], vectors[1] if len(texts) > 1 else None), ()
+        task = vectors[1] if len(texts) > 1 else None
+        return _Asked(embedder.model, scale_of(embedder), vectors[0], task), ()
     except ProviderError as error:
         return _Asked(), (f"vector: {error}",)
 
@@ -199,13 +220,15 @@ def _gather(reader: Reader, space: str, question: Question, asked: _Asked, when:
 
     def from_text(prefix: str, words: str, vector: NDArray[np.float32] | None, limit: int) -> None:
         tokens = text.query_tokens(words)
+        said_otherwise = (name for names in spellings(tokens).values() for name in names)
+        tokens = list(dict.fromkeys([*tokens, *sorted(token for name in said_otherwise for token in name)]))
         if tokens:
             add(f"{prefix}words", [s.id for s in reader.search_words(space, where, tokens, limit=limit)])
         if vector is not None:
             scored = reader.search_vectors(space, where, vector, asked.model, limit=limit)
             add(f"{prefix}meaning", [s.id for s in scored])
 
-    from_text("", question.query, asked.query, max(PATH_LIMIT, 2 * question.k))
+    from_text("", question.query, asked.query, PATH_LIMIT)
     if question.task_text:
         from_text("task_", question.task_text, asked.task, PATH_LIMIT // 2)
     if when is not None:
@@ -216,7 +239,11 @@ def _gather(reader: Reader, space: str, question: Question, asked: _Asked, when:
     vectors = reader.vectors(space, ids, asked.model) if asked.query is not None else {}
     memories = [rows[id] for id in ids]
     return _Candidates(
-        memories, [ranks[id] for id in ids], [vectors.get(id) for id in ids], [traits_of(memory) for memory in memories]
+        memories=memories,
+        paths=[ranks[id] for id in ids],
+        vectors=[vectors.get(id) for id in ids],
+        traits=[traits_of(memory) for memory in memories],
+        scale=asked.scale,
     )
 
 
@@ -235,15 +262,21 @@ def _topic_fit(asked: Traits, told: Sequence[Traits], memories: Sequence[Memory]
 
 
 def _coverage(reader: Reader, space: str, words: str, told: Sequence[Traits]) -> rank.Floats:
-    """Share of the text's words, by rarity, that each memory contains; zeros when it has none."""
+    """Share of the text's words, by rarity, that each memory contains, in their own or another spelling of the
+    same thing (k8s, Kubernetes); zeros when the text has none."""
     tokens = text.query_tokens(words)
     if not tokens:
         return np.zeros(len(told))
+    spelled = spellings(tokens)
     statistics = reader.word_statistics(space, tokens)
     weights = rank.word_weights([statistics.containing.get(token, 0) for token in tokens], statistics.total)
     weights = weights * np.array([_SUBJECT_WORD_SHARE if token in _SUBJECT_WORDS else 1.0 for token in tokens])
-    present = np.array([[token in traits.tokens for token in tokens] for traits in told], dtype=np.float64)
+    present = np.array([[_has(traits, token, spelled) for token in tokens] for traits in told], dtype=np.float64)
     return present @ weights / weights.sum()
+
+
+def _has(told: Traits, token: str, spelled: Mapping[str, Sequence[frozenset[str]]]) -> bool:
+    return token in told.tokens or any(name <= told.tokens for name in spelled.get(token, ()))
 
 
 def _cosines(query: NDArray[np.float32] | None, vectors: Sequence[NDArray[np.float32] | None]) -> rank.Floats:
@@ -252,75 +285,96 @@ def _cosines(query: NDArray[np.float32] | None, vectors: Sequence[NDArray[np.flo
     return np.array([float(query @ vector) if vector is not None else np.nan for vector in vectors])
 
 
-def _relevance(
+def _evidence_for(
     reader: Reader, space: str, words: str, vector: NDArray[np.float32] | None, found: _Candidates
 ) -> tuple[rank.Floats, list[dict[str, float]]]:
-    """How likely each candidate is about a text, 0..1, and what that was made of."""
+    """What speaks for each candidate being about a text, and what that was made of."""
     asked = Traits(words)
     cosine = _cosines(vector, found.vectors)
+    closeness = found.scale.spreads(cosine) if found.scale is not None else cosine
     coverage = _coverage(reader, space, words, found.traits)
     topic = _topic_fit(asked, found.traits, found.memories)
     foreign = np.array([traits.language != asked.language for traits in found.traits], dtype=np.bool_)
-    relevance = rank.relevance(cosine, coverage, topic=topic, cross_language=foreign)
     parts = [
         {"cosine": 0.0 if np.isnan(c) else float(c), "coverage": float(v), "topic": float(t)}
         for c, v, t in zip(cosine, coverage, topic, strict=True)
     ]
-    return relevance, parts
+    return rank.evidence(closeness, coverage, topic=topic, cross_language=foreign), parts
 
 
 def _judge(
     reader: Reader, space: str, question: Question, found: _Candidates, asked: _Asked, when: TimeRange | None
-) -> tuple[rank.Floats, list[dict[str, float]]]:
-    """Fit of every candidate to query and task, 0..1, and what it was made of."""
-    relevance, parts = _relevance(reader, space, question.query, asked.query, found)
-    relevance = relevance * _names(reader, space, question.query, found)
-    relevance = _in_time(relevance, found.memories, when, bare=not text.query_tokens(_without(question.query, when)))
-    fit = relevance
+) -> _Judgement:
+    """How every candidate fits query and task."""
+    evidence, parts = _evidence_for(reader, space, question.query, asked.query, found)
+    for_it, against = _names(reader, space, question.query, found)
+    evidence = evidence + for_it
+    if when is not None:
+        evidence = evidence + np.array([_IN_TIME if _overlaps(m, when) else _OUT_OF_TIME for m in found.memories])
+    fit = relevance = rank.relevance(evidence, against=against)
+    if when is not None and not text.query_tokens(_without(question.query, when)):
+        # Nothing but a time was asked: what happened or held then is the answer.
+        fit = relevance = np.where([_overlaps(memory, when) for memory in found.memories], 0.9, 0.0)
     why = [
         {**paths, **part, "relevance": float(value)}
         for paths, part, value in zip(found.paths, parts, relevance, strict=True)
     ]
+    passed = rank.keep(relevance)
     if question.task_text:
-        task, _ = _relevance(reader, space, question.task_text, asked.task, found)
+        task = rank.relevance(_evidence_for(reader, space, question.task_text, asked.task, found)[0])
+        passed |= rank.keep(task, distance=rank.WEIGHTS.task_distance)
         # The task lifts what the query alone would miss; it never sinks a plain answer.
         fit = 1.0 - (1.0 - relevance) * (1.0 - rank.WEIGHTS.task_fit * task)
         for entry, value in zip(why, task, strict=True):
             entry["task_fit"] = float(value)
-    return fit, why
+    return _Judgement(fit, passed, why)
 
 
 def _without(query: str, when: TimeRange | None) -> str:
     return query.replace(when.phrase, " ") if when is not None else query
 
 
-def _names(reader: Reader, space: str, query: str, found: _Candidates) -> rank.Floats:
-    """张三 is not 李四: a question that names someone known is not about somebody else."""
+#: Standing lost by a memory about somebody else than the one who is named, or about nobody in particular
+#: without naming them.
+_OTHER_PERSON = 3.0
+_NOBODY = 1.5
+#: Evidence for a memory with a code or identifier that is asked about, and standing lost by one without; and the
+#: same for plain names and small numbers.
+_SAME_CODE, _OTHER_CODE = 3.0, 2.5
+_SAME_TERM, _OTHER_TERM = 1.0, 0.7
+
+#: Evidence of having happened or held in the time that is asked about, and against what did not.
+_IN_TIME = 1.5
+_OUT_OF_TIME = -2.0
+
+
+def _names(reader: Reader, space: str, query: str, found: _Candidates) -> tuple[rank.Floats, rank.Floats]:
+    """Evidence for and against: 张三 is not 李四, and a question about one code is not about another."""
     asked = Traits(query)
     named = {
         subject
         for subject in reader.known_subjects(space)
         if subject != "user" and text.mentions(asked.folded, subject)
     }
-    factors = np.ones(len(found.memories))
-    if not (named or asked.hard_terms):
-        return factors
+    for_it, against = np.zeros(len(found.memories)), np.zeros(len(found.memories))
     for position, (memory, told) in enumerate(zip(found.memories, found.traits, strict=True)):
         if named and memory.subject not in named and not any(text.mentions(told.folded, name) for name in named):
-            factors[position] *= 0.35 if memory.subject else 0.6
-        if asked.hard_terms and not asked.hard_terms & (told.tokens | told.hard_terms):
-            factors[position] *= 0.7
-    return factors
+            against[position] += _OTHER_PERSON if memory.subject else _NOBODY
+        if asked.hard_terms:
+            weight = _terms(asked, told)
+            for_it[position] += max(weight, 0.0)
+            against[position] += max(-weight, 0.0)
+    return for_it, against
 
 
-def _in_time(relevance: rank.Floats, memories: Sequence[Memory], when: TimeRange | None, *, bare: bool) -> rank.Floats:
-    """A time in the question lifts what happened or held then; a bare time asks for just that."""
-    if when is None:
-        return relevance
-    inside = np.array([_overlaps(memory, when) for memory in memories], dtype=np.bool_)
-    if bare:
-        return np.where(inside, np.maximum(relevance, 0.8), 0.0)
-    return np.where(inside, relevance + (1 - relevance) * 0.2, relevance * 0.7)
+def _terms(asked: Traits, told: Traits) -> float:
+    """Evidence of the numbers, names and identifiers that are asked about being there or missing."""
+    spelled = spellings(asked.tokens)
+    same = [term for term in asked.hard_terms if term in told.hard_terms or _has(told, term, spelled)]
+    codes = [term for term in asked.hard_terms if is_code(term)]
+    if codes:
+        return _SAME_CODE if any(term in same for term in codes) else -_OTHER_CODE
+    return _SAME_TERM if same else -_OTHER_TERM
 
 
 def _overlaps(memory: Memory, when: TimeRange) -> bool:
@@ -347,21 +401,20 @@ def _evidence(memory: Memory) -> float:
 
 
 def _place(memory: Memory, question: Question) -> float:
-    """The asking role's own pool before the shared one, the near scope before the global one."""
-    own = 1.0 if not question.role or memory.role == question.role else 0.92
-    near = 1.0 if memory.scope != GLOBAL or len(question.where.scopes) <= 1 else 0.97
-    return own * near
+    """Standing gained by being near: the asking role's own pool before the shared one, a named scope before global."""
+    own = _OWN_POOL if question.role and memory.role == question.role else 0.0
+    return own + (_NEAR_SCOPE if memory.scope != GLOBAL else 0.0)
 
 
-def _choose(question: Question, found: _Candidates, fit: rank.Floats, why: list[dict[str, float]]) -> list[Hit]:
-    memories = found.memories
+def _choose(question: Question, found: _Candidates, judged: _Judgement) -> list[Hit]:
+    memories, fit, why = found.memories, judged.fit, judged.why
     days = np.array([_age_days(memory, question.now) for memory in memories])
     slow = np.array([memory.kind in SLOW_KINDS for memory in memories], dtype=np.bool_)
     recent = rank.recency(days, slow)
-    evidence = np.array([_evidence(memory) * _place(memory, question) for memory in memories])
-    scores = rank.score(fit, recent, evidence)
-    passed = np.ones(len(memories), dtype=np.bool_) if question.exhaustive else rank.keep(fit)
-    order = sorted((int(p) for p in np.flatnonzero(passed)), key=lambda p: (-scores[p], memories[p].id))
+    evidence = np.array([_evidence(memory) for memory in memories])
+    scores = rank.score(fit, recent, evidence) + np.array([_place(memory, question) for memory in memories])
+    passed = range(len(memories)) if question.exhaustive else np.flatnonzero(judged.passed)
+    order = sorted((int(p) for p in passed), key=lambda p: (-scores[p], memories[p].id))
     if not question.exhaustive:
         order = _without_repeats(order[: 3 * question.k], found)
     for position in order:

@@ -1,6 +1,7 @@
 """What a text shows of itself: words, topics, names, language. Computed once per memory and kept,
 since a memory's text never changes."""
 
+import re
 from functools import cached_property, lru_cache
 
 from afterwit import text
@@ -45,6 +46,15 @@ class Traits:
     def language(self) -> str:
         """ "zh" or "en"."""
         return text.language(self._text)
+
+
+_DIGITS = re.compile(r"\d")
+_PARTED = re.compile(r"[^\W\d][._\-/:@#]+\w|\d[._\-/:@#]+\w|[^\W\d_]\d|\d[^\W\d_]")
+
+
+def is_code(term: str) -> bool:
+    """Whether a hard term is a code, identifier, version or long number, and so names one thing only."""
+    return len(_DIGITS.findall(term)) >= 3 or _PARTED.search(term) is not None
 
 
 @lru_cache(maxsize=4096)

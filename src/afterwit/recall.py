@@ -16,6 +16,7 @@ from afterwit import rank, text
 from afterwit.dates import TimeRange, find_time_range
 from afterwit.embedding import Embedder
 from afterwit.embedding.scale import Scale, scale_of
+from afterwit.entities import Names, Way, is_about, names_of, ways
 from afterwit.errors import ProviderError
 from afterwit.messages import say
 from afterwit.records import (
@@ -32,9 +33,14 @@ from afterwit.records import (
 from afterwit.spelling import spellings
 from afterwit.storage import Order, Reader
 from afterwit.traits import Traits, is_code, traits_of
+from afterwit.vocabulary import ALIASES
 
 #: Candidates that each path may bring. The same for every k, so that a larger k never changes the first results.
 PATH_LIMIT = 40
+
+#: Candidates that one relation in the question may bring, and what each link takes from their relevance.
+_MOST_BY_RELATION = 5
+_LINK_FACTOR = 0.9
 
 #: Tokens that one hit costs besides its summary: id, kind, age, standing, trust.
 HIT_OVERHEAD_TOKENS = 24
@@ -125,6 +131,10 @@ class _Candidates:
     traits: list[Traits]
     #: what a cosine means under the model that was asked; None = no vectors
     scale: Scale | None
+    #: names that belong together in this space
+    entities: Names
+    #: the same with those that belong together everywhere, folded
+    groups: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -157,7 +167,10 @@ def search(reader: Reader, space: str, question: Question, embedder: Embedder | 
     found = _gather(reader, space, replace(question, where=where), asked, when)
     language = text.language(question.query)
     if found.memories:
-        hits = _choose(question, found, _judge(reader, space, question, found, asked, when))
+        judged = _judge(reader, space, question, found, asked, when)
+        for way in ways(reader, space, question.query, where):
+            found, judged = _along(reader, space, replace(question, where=way.where), way, embedder, (found, judged))
+        hits = _choose(question, found, judged)
     else:
         hits = []
     hits = _annotate(reader, space, hits, question.now, language)
@@ -213,6 +226,8 @@ def _widened(where: KeyFilter, when: TimeRange | None, now: datetime) -> KeyFilt
 def _gather(reader: Reader, space: str, question: Question, asked: _Asked, when: TimeRange | None) -> _Candidates:
     where = question.where
     ranks: dict[str, dict[str, float]] = {}
+    entities = names_of(reader, space)
+    groups = (*ALIASES, *entities.groups)
 
     def add(path: str, ids: Sequence[str]) -> None:
         for position, id in enumerate(ids, start=1):
@@ -220,7 +235,7 @@ def _gather(reader: Reader, space: str, question: Question, asked: _Asked, when:
 
     def from_text(prefix: str, words: str, vector: NDArray[np.float32] | None, limit: int) -> None:
         tokens = text.query_tokens(words)
-        said_otherwise = (name for names in spellings(tokens).values() for name in names)
+        said_otherwise = (name for names in spellings(tokens, groups).values() for name in names)
         tokens = list(dict.fromkeys([*tokens, *sorted(token for name in said_otherwise for token in name)]))
         if tokens:
             add(f"{prefix}words", [s.id for s in reader.search_words(space, where, tokens, limit=limit)])
@@ -244,6 +259,8 @@ def _gather(reader: Reader, space: str, question: Question, asked: _Asked, when:
         vectors=[vectors.get(id) for id in ids],
         traits=[traits_of(memory) for memory in memories],
         scale=asked.scale,
+        entities=entities,
+        groups=groups,
     )
 
 
@@ -261,17 +278,19 @@ def _topic_fit(asked: Traits, told: Sequence[Traits], memories: Sequence[Memory]
     return np.array([fit(memory, traits) for memory, traits in zip(memories, told, strict=True)], dtype=np.int64)
 
 
-def _coverage(reader: Reader, space: str, words: str, told: Sequence[Traits]) -> rank.Floats:
+def _coverage(reader: Reader, space: str, words: str, found: _Candidates) -> rank.Floats:
     """Share of the text's words, by rarity, that each memory contains, in their own or another spelling of the
     same thing (k8s, Kubernetes); zeros when the text has none."""
     tokens = text.query_tokens(words)
     if not tokens:
-        return np.zeros(len(told))
-    spelled = spellings(tokens)
+        return np.zeros(len(found.traits))
+    spelled = spellings(tokens, found.groups)
     statistics = reader.word_statistics(space, tokens)
     weights = rank.word_weights([statistics.containing.get(token, 0) for token in tokens], statistics.total)
     weights = weights * np.array([_SUBJECT_WORD_SHARE if token in _SUBJECT_WORDS else 1.0 for token in tokens])
-    present = np.array([[_has(traits, token, spelled) for token in tokens] for traits in told], dtype=np.float64)
+    present = np.array(
+        [[_has(traits, token, spelled) for token in tokens] for traits in found.traits], dtype=np.float64
+    )
     return present @ weights / weights.sum()
 
 
@@ -292,7 +311,7 @@ def _evidence_for(
     asked = Traits(words)
     cosine = _cosines(vector, found.vectors)
     closeness = found.scale.spreads(cosine) if found.scale is not None else cosine
-    coverage = _coverage(reader, space, words, found.traits)
+    coverage = _coverage(reader, space, words, found)
     topic = _topic_fit(asked, found.traits, found.memories)
     foreign = np.array([traits.language != asked.language for traits in found.traits], dtype=np.bool_)
     parts = [
@@ -351,25 +370,21 @@ _OUT_OF_TIME = -2.0
 def _names(reader: Reader, space: str, query: str, found: _Candidates) -> tuple[rank.Floats, rank.Floats]:
     """Evidence for and against: 张三 is not 李四, and a question about one code is not about another."""
     asked = Traits(query)
-    named = {
-        subject
-        for subject in reader.known_subjects(space)
-        if subject != "user" and text.mentions(asked.folded, subject)
-    }
+    named = found.entities.named(asked.folded, reader.known_subjects(space))
     for_it, against = np.zeros(len(found.memories)), np.zeros(len(found.memories))
     for position, (memory, told) in enumerate(zip(found.memories, found.traits, strict=True)):
         if named and memory.subject not in named and not any(text.mentions(told.folded, name) for name in named):
             against[position] += _OTHER_PERSON if memory.subject else _NOBODY
         if asked.hard_terms:
-            weight = _terms(asked, told)
+            weight = _terms(asked, told, found.groups)
             for_it[position] += max(weight, 0.0)
             against[position] += max(-weight, 0.0)
     return for_it, against
 
 
-def _terms(asked: Traits, told: Traits) -> float:
+def _terms(asked: Traits, told: Traits, groups: tuple[tuple[str, ...], ...]) -> float:
     """Evidence of the numbers, names and identifiers that are asked about being there or missing."""
-    spelled = spellings(asked.tokens)
+    spelled = spellings(asked.tokens, groups)
     same = [term for term in asked.hard_terms if term in told.hard_terms or _has(told, term, spelled)]
     codes = [term for term in asked.hard_terms if is_code(term)]
     if codes:
@@ -383,6 +398,48 @@ def _overlaps(memory: Memory, when: TimeRange) -> bool:
         return happened
     begins = memory.valid_from or memory.happened_at
     return begins < when.end and (memory.valid_to is None or memory.valid_to > when.start)
+
+
+# --- relations -----------------------------------------------------------------------------------
+
+
+def _along(
+    reader: Reader,
+    space: str,
+    question: Question,
+    way: Way,
+    embedder: Embedder | None,
+    sofar: tuple[_Candidates, _Judgement],
+) -> tuple[_Candidates, _Judgement]:
+    """Add what a relation in the question leads to, judged by the question as it reads at the other end and
+    weaker by every link."""
+    found, judged = sofar
+    further = replace(question, query=way.query, task_context="", constraints=())
+    asked, _ = _embed(further, embedder)
+    there = _gather(reader, space, further, asked, None)
+    if not there.memories:
+        return sofar
+    fits = _judge(reader, space, further, there, asked, None)
+    passed = [p for p in np.flatnonzero(fits.passed) if is_about(there.memories[p], way.names)]
+    best = sorted(passed, key=lambda p: (-fits.fit[p], there.memories[p].id))[:_MOST_BY_RELATION]
+    new = [p for p in best if there.memories[p].id not in {memory.id for memory in found.memories}]
+    found = replace(
+        found,
+        memories=found.memories + [there.memories[p] for p in new],
+        paths=found.paths + [there.paths[p] for p in new],
+        vectors=found.vectors + [there.vectors[p] for p in new],
+        traits=found.traits + [there.traits[p] for p in new],
+    )
+    fit = np.concatenate([judged.fit, np.zeros(len(new))])
+    cut = np.concatenate([judged.passed, np.zeros(len(new), dtype=np.bool_)])
+    why = judged.why + [{} for _ in new]
+    positions = {memory.id: position for position, memory in enumerate(found.memories)}
+    for place, p in enumerate(best, start=1):
+        at, value = positions[there.memories[p].id], float(fits.fit[p]) * _LINK_FACTOR**way.links
+        if value > fit[at]:
+            fit[at], cut[at] = value, True
+            why[at] = fits.why[p] | {f"entity: {' -> '.join(way.chain)}": place, "relevance": value}
+    return found, _Judgement(fit, cut, why)
 
 
 # --- choice --------------------------------------------------------------------------------------

@@ -1,0 +1,142 @@
+"""Which names belong together, and which of them a text names."""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cached_property
+
+from afterwit import text
+from afterwit.records import Alias, Memory
+from afterwit.storage import Reader
+from afterwit.text.tokens import CJK
+from afterwit.vocabulary import USER
+
+#: Words or CJK characters, spaces and marks between them, that a name found in a text may span.
+LONGEST_NAME = 12
+
+_PIECE = re.compile(rf"(?:(?![{CJK}])[^\W_])+|[\s\S]")
+#: Hard terms that name nothing: numbers, amounts, dates, days.
+_NO_NAME = re.compile(
+    r"[\d\W_]+|v?\d[\w.:%/-]*|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|"
+    r"august|september|october|november|december|周[一二三四五六日]"
+)
+
+
+class Names:
+    """The other names of a space's entities."""
+
+    def __init__(self, aliases: Sequence[Alias]) -> None:
+        """Take the aliases of a space, as `Reader.aliases` returns them."""
+        self._name_of = {item.alias: item.name for item in aliases}
+
+    def __bool__(self) -> bool:
+        """Whether any name has another."""
+        return bool(self._name_of)
+
+    def root(self, name: str) -> str:
+        """The name that stands for the entity: the end of the chain of aliases."""
+        seen = {name}
+        while (further := self._name_of.get(name)) is not None and further not in seen:
+            seen.add(further)
+            name = further
+        return name
+
+    def all_of(self, name: str) -> tuple[str, ...]:
+        """Every name of the entity, folded: the one that stands for it first, then by alphabet."""
+        root = self.root(name)
+        return self._groups.get(root, (root,))
+
+    def widened(self, names: Iterable[str]) -> tuple[str, ...]:
+        """The names with all other names of the same entities, sorted."""
+        return tuple(sorted({other for name in names for other in self.all_of(name)}))
+
+    @cached_property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """The names of each entity that has several, as they stand in a folded text."""
+        return tuple(tuple(dict.fromkeys(map(bare, names))) for _, names in sorted(self._groups.items()))
+
+    def named(self, folded: str, subjects: Iterable[str]) -> set[str]:
+        """Every name of the entities that a text names, the user's left out unless the user has a name.
+
+        Args:
+            folded: the text as `text.fold` returns it.
+            subjects: names that are known besides the aliases, folded.
+        """
+        known: dict[str, list[str]] = {}
+        for name in (*subjects, *(name for names in self._groups.values() for name in names)):
+            if name != USER:
+                known.setdefault(bare(name), []).append(name)
+        return {other for word in named_in(folded, known) for name in known[word] for other in self.all_of(name)}
+
+    @cached_property
+    def _groups(self) -> dict[str, tuple[str, ...]]:
+        members: dict[str, set[str]] = {}
+        for alias, name in self._name_of.items():
+            members.setdefault(self.root(alias), set()).update((alias, name))
+        return {root: (root, *sorted(names - {root})) for root, names in members.items()}
+
+
+def names_of(reader: Reader, space: str) -> Names:
+    """The other names that hold in a space now."""
+    return Names(reader.aliases(space))
+
+
+def bare(name: str) -> str:
+    """A name as it stands in a folded text: "project:atlas" gives "atlas"."""
+    return text.fold(name.rpartition(":")[2])
+
+
+def named_in(folded: str, words: Collection[str]) -> list[str]:
+    """Which of the names stand in a text as words of their own, in order; the longest where they overlap.
+
+    Takes time by the length of the text, not by the number of names.
+
+    Args:
+        folded: the text as `text.fold` returns it.
+        words: names as `bare` returns them; a set or the like.
+    """
+    pieces = _PIECE.findall(folded)
+    found: dict[str, None] = {}
+    place = 0
+    while place < len(pieces):
+        size = min(LONGEST_NAME, len(pieces) - place)
+        while size and "".join(pieces[place : place + size]) not in words:
+            size -= 1
+        if size:
+            found["".join(pieces[place : place + size])] = None
+        place += max(size, 1)
+    return list(found)
+
+
+def is_about(memory: Memory, names: Iterable[str]) -> bool:
+    """Whether a memory has one of the names as its subject, or names it."""
+    wanted = list(names)
+    folded = text.fold(memory.summary)
+    return memory.subject in wanted or any(name != USER and text.mentions(folded, bare(name)) for name in wanted)
+
+
+def terms_naming(memory: Memory) -> Iterator[str]:
+    """Identifiers, quoted and capitalised names of a memory's text, folded and sorted."""
+    for term in sorted(text.hard_terms(memory.summary)):
+        if len(term) > 1 and not _NO_NAME.fullmatch(term):
+            yield term
+
+
+def entities_of(reader: Reader, space: str, memory: Memory) -> tuple[str, ...]:
+    """What a memory is about: its subject and project, the known subjects and aliases that it names, and the
+    identifiers and names that another memory has, too. Each by the name that stands for it, sorted."""
+    names = names_of(reader, space)
+    known = {bare(subject): subject for subject in reader.known_subjects(space) if subject != USER}
+    known |= {bare(name): name for item in reader.aliases(space) for name in (item.alias, item.name) if name != USER}
+    found = {known[word] for word in named_in(text.fold(memory.summary), known)}
+    found |= {memory.subject} - {""}
+    if memory.scope.startswith("project:"):
+        found.add(memory.scope)
+    taken = {bare(name) for name in found}
+    for term in terms_naming(memory):
+        tokens = text.query_tokens(term)
+        inside = any(text.mentions(word, term) for word in taken)
+        if term not in taken and not inside and tokens:
+            counts = reader.word_statistics(space, tokens).containing
+            if min(counts.get(token, 0) for token in tokens) > 1:
+                found.add(term)
+    return tuple(sorted({names.root(name) for name in found}))

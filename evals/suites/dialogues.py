@@ -21,17 +21,27 @@ _TURN_ID = re.compile(r"D:?(\d+):(\d+)")
 
 def evaluate_locomo(run: Run) -> Report:
     """Evidence turns of LoCoMo's questions; categories 1-4 and 5 apart."""
-    files = run.files("locomo", "locomo*.json", layout="locomo/locomo*.json, a list with `qa` and `conversation`")
-    samples = [sample for path in files for sample in json.loads(path.read_text(encoding="utf-8"))]
-    return run_conversations("locomo", [read_locomo(sample) for sample in samples], run)
+    return run_conversations("locomo", locomo(run), run)
 
 
 def evaluate_realtalk(run: Run) -> Report:
     """Evidence turns of REALTALK's questions."""
+    return run_conversations("realtalk", realtalk(run), run)
+
+
+def locomo(run: Run) -> list[Conversation]:
+    """All conversations of LoCoMo."""
+    files = run.files("locomo", "locomo*.json", layout="locomo/locomo*.json, a list with `qa` and `conversation`")
+    samples = [sample for path in files for sample in json.loads(path.read_text(encoding="utf-8"))]
+    return [read_locomo(sample) for sample in samples]
+
+
+def realtalk(run: Run) -> list[Conversation]:
+    """All chats of REALTALK."""
     files = run.files(
         "realtalk", "Chat_*.json", layout="realtalk/Chat_*.json with `qa` and `session_1`, `session_2`, ..."
     )
-    return run_conversations("realtalk", [read_realtalk(path) for path in files], run)
+    return [read_realtalk(path) for path in files]
 
 
 def turn_ids(evidence: Iterable[Any]) -> tuple[str, ...]:
@@ -48,7 +58,7 @@ def read_locomo(sample: Mapping[str, Any]) -> Conversation:
     for name in _session_names(dialogue):
         begins = datetime.strptime(dialogue[f"{name}_date_time"], "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
         for position, turn in enumerate(dialogue[name]):
-            entry = _turn(turn, turn["text"], begins + timedelta(minutes=position))
+            entry = _turn(turn, turn["text"], begins + timedelta(minutes=position), name)
             if entry is not None:
                 entries.append(entry)
                 sessions[entry.key] = name
@@ -63,7 +73,7 @@ def read_realtalk(path: Path) -> Conversation:
     for name in _session_names(chat):
         for turn in chat[name]:
             at = datetime.strptime(turn["date_time"], "%d.%m.%Y, %H:%M:%S").replace(tzinfo=UTC)
-            entry = _turn(turn, turn["clean_text"], at)
+            entry = _turn(turn, turn["clean_text"], at, name)
             if entry is not None:
                 entries.append(entry)
                 sessions[entry.key] = name
@@ -75,12 +85,12 @@ def _session_names(dialogue: Mapping[str, Any]) -> Iterator[str]:
     return (f"session_{number}" for number in numbers)
 
 
-def _turn(turn: Mapping[str, Any], text: str, at: datetime) -> Entry | None:
+def _turn(turn: Mapping[str, Any], text: str, at: datetime, session: str) -> Entry | None:
     caption = str(turn.get("blip_caption") or "")
     content = f"{text} [shares {caption}]" if caption else text
     if not content.strip():
         return None
-    return Entry(turn["dia_id"], content, at, {"kind": "fact", "subject": turn["speaker"]})
+    return Entry(turn["dia_id"], content, at, speaker=turn["speaker"], session=session)
 
 
 def _conversation(

@@ -7,7 +7,7 @@ messages of one persona, from all question types, in one space: ten to forty tim
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, cast
 from zoneinfo import ZoneInfo
@@ -23,13 +23,13 @@ _LAYOUT = "memdaily/*.json, lists of `message_list` and `question_list`"
 
 def evaluate(run: Run) -> Report:
     """Each question among its own messages."""
-    return run_conversations("memdaily", _own(_trajectories(run)), run)
+    return run_conversations("memdaily", own(run), run)
 
 
 def evaluate_noise(run: Run) -> Report:
     """Each question among all messages of the same persona."""
     note = "A message counts as evidence if it is the target or has its very words; a paraphrase of it does not count."
-    return run_conversations("memdaily-noise", _shared(_trajectories(run)), run, notes=(note,))
+    return run_conversations("memdaily-noise", shared(run), run, notes=(note,))
 
 
 def _trajectories(run: Run) -> list[tuple[str, Mapping[str, Any]]]:
@@ -37,16 +37,18 @@ def _trajectories(run: Run) -> list[tuple[str, Mapping[str, Any]]]:
     return [(path.stem, one) for path in files for one in json.loads(path.read_text(encoding="utf-8"))]
 
 
-def _own(trajectories: Iterable[tuple[str, Mapping[str, Any]]]) -> list[Conversation]:
+def own(run: Run) -> list[Conversation]:
+    """One conversation per trajectory."""
     return [
         without_unknown(Conversation(f"{kind}-{one['tid']}", _entries(kind, one), _probes(kind, one), {}))
-        for kind, one in trajectories
+        for kind, one in _trajectories(run)
     ]
 
 
-def _shared(trajectories: Iterable[tuple[str, Mapping[str, Any]]]) -> list[Conversation]:
+def shared(run: Run) -> list[Conversation]:
+    """One conversation per persona."""
     personas: dict[int, list[tuple[str, Mapping[str, Any]]]] = defaultdict(list)
-    for kind, one in trajectories:
+    for kind, one in _trajectories(run):
         personas[one["tid"]].append((kind, one))
     made: list[Conversation] = []
     for tid, parts in sorted(personas.items()):

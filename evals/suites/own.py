@@ -28,9 +28,7 @@ def read_corpus(name: str) -> Conversation:
     """A corpus of `memories` and `cases` (query, must, group)."""
     corpus = json.loads((CORPORA / f"{name}.json").read_text(encoding="utf-8"))
     entries = [
-        Entry(
-            one["id"], one["content"], _NOW - timedelta(days=1, minutes=-position), {"kind": one.get("kind", "fact")}
-        )
+        Entry(one["id"], one["content"], _NOW - timedelta(days=1, minutes=-position), {"kind": one.get("kind", "fact")})
         for position, one in enumerate(corpus["memories"])
     ]
     probes = [Probe(case["query"], _NOW, tuple(case["must"]), ("all", case["group"])) for case in corpus["cases"]]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from evals.conversations import Conversation, Probe
 from evals.measures import Metric, Observation, rows
 from evals.product import Ask, Entry, Product, Shelf
 from evals.report import Report
@@ -75,6 +76,23 @@ def evaluate(run: Run) -> Report:
 def read_worlds() -> list[World]:
     """The checked-in worlds, by name."""
     return [_world(json.loads(path.read_text(encoding="utf-8"))) for path in sorted(CORPORA.glob("precision_*.json"))]
+
+
+def as_conversations() -> list[Conversation]:
+    """The worlds as places where something is to be found: the cases that have an answer."""
+    return [
+        Conversation(
+            world.name,
+            world.entries,
+            tuple(
+                Probe(case["query"], world.now, tuple(case["must"]), ("all",))
+                for case in world.cases
+                if case.get("must")
+            ),
+            {},
+        )
+        for world in read_worlds()
+    ]
 
 
 def _world(data: Mapping[str, Any]) -> World:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     )
     from afterwit.recall import Hit, SearchAnswer
     from afterwit.records import (
+        Alias,
         Basis,
         Event,
         Kind,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     )
     from afterwit.service import (
         Afterwit,
+        Entity,
         ImportReport,
         SearchOptions,
         Story,
@@ -76,6 +78,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
     ),
     "afterwit.recall": ("Hit", "SearchAnswer"),
     "afterwit.records": (
+        "Alias",
         "Basis",
         "Event",
         "Kind",
@@ -95,6 +98,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
     ),
     "afterwit.service": (
         "Afterwit",
+        "Entity",
         "ImportReport",
         "SearchOptions",
         "Story",
@@ -109,10 +113,12 @@ _HOME = {name: module for module, names in _MODULES.items() for name in names}
 __all__ = [
     "Afterwit",
     "AfterwitError",
+    "Alias",
     "Basis",
     "ConfigError",
     "Conflict",
     "Digest",
+    "Entity",
     "Event",
     "Forbidden",
     "Hit",

@@ -5,7 +5,7 @@ same index that search uses, so that a merge, a split or a new subject holds for
 """
 
 from afterwit.entities.learning import Taught, taught_aliases
-from afterwit.entities.names import Names, bare, entities_of, is_about, names_of
+from afterwit.entities.names import Names, bare, entities_of, is_about, key_of, names_of
 from afterwit.entities.relations import Way, ways
 
-__all__ = ["Names", "Taught", "Way", "bare", "entities_of", "is_about", "names_of", "taught_aliases", "ways"]
+__all__ = ["Names", "Taught", "Way", "bare", "entities_of", "is_about", "key_of", "names_of", "taught_aliases", "ways"]

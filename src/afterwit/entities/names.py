@@ -13,6 +13,8 @@ from afterwit.vocabulary import USER
 #: Words or CJK characters, spaces and marks between them, that a name found in a text may span.
 LONGEST_NAME = 12
 
+PROJECT = "project:"
+
 _PIECE = re.compile(rf"(?:(?![{CJK}])[^\W_])+|[\s\S]")
 #: Hard terms that name nothing: numbers, amounts, dates, days.
 _NO_NAME = re.compile(
@@ -33,17 +35,28 @@ class Names:
         return bool(self._name_of)
 
     def root(self, name: str) -> str:
-        """The name that stands for the entity: the end of the chain of aliases."""
-        seen = {name}
-        while (further := self._name_of.get(name)) is not None and further not in seen:
+        """The name that stands for the entity: the end of the chain of aliases; the name itself without one."""
+        place = key_of(name)
+        if place not in self._members:
+            return name
+        seen = {place}
+        while (further := self._name_of.get(place)) is not None and further not in seen:
             seen.add(further)
-            name = further
-        return name
+            place = further
+        return place
+
+    def all_said(self, name: str) -> tuple[str, ...]:
+        """The names of the entity as people say them: the one that stands for it first, then by alphabet."""
+        root = self.root(name)
+        return self._groups.get(root, (name,))
 
     def all_of(self, name: str) -> tuple[str, ...]:
-        """Every name of the entity, folded: the one that stands for it first, then by alphabet."""
+        """Every subject under which the entity may be kept, folded, the name that stands for it first."""
         root = self.root(name)
-        return self._groups.get(root, (root,))
+        said = self._groups.get(root)
+        if said is None:
+            return (name,)
+        return tuple(dict.fromkeys((*said, *(f"{PROJECT}{other}" for other in said if other != USER), name)))
 
     def widened(self, names: Iterable[str]) -> tuple[str, ...]:
         """The names with all other names of the same entities, sorted."""
@@ -68,6 +81,10 @@ class Names:
         return {other for word in named_in(folded, known) for name in known[word] for other in self.all_of(name)}
 
     @cached_property
+    def _members(self) -> frozenset[str]:
+        return frozenset((*self._name_of, *self._name_of.values()))
+
+    @cached_property
     def _groups(self) -> dict[str, tuple[str, ...]]:
         members: dict[str, set[str]] = {}
         for alias, name in self._name_of.items():
@@ -78,6 +95,11 @@ class Names:
 def names_of(reader: Reader, space: str) -> Names:
     """The other names that hold in a space now."""
     return Names(reader.aliases(space))
+
+
+def key_of(name: str) -> str:
+    """A folded name as aliases have it: "project:atlas" and "atlas" are one."""
+    return name.removeprefix(PROJECT)
 
 
 def bare(name: str) -> str:

@@ -128,6 +128,8 @@ def story_text(story: "Story", *, now: datetime, fence: bool = True) -> str:
     titles = _TITLES[spoken == "zh"]
     lines = [memory_line(memory, now=now, spoken=spoken)]
     lines.append(f"{titles['basis']}: {memory.basis.value}, {memory.confidence:.2f}, {_source(memory)}")
+    if story.entities:
+        lines.append(f"{titles['entities']}: {quoted(', '.join(story.entities))}")
     if memory.raw:
         lines.append(f"{titles['raw']}: {quoted(memory.raw)}")
     if len(story.versions) > 1:
@@ -157,6 +159,7 @@ def story_text(story: "Story", *, now: datetime, fence: bool = True) -> str:
 _TITLES: tuple[dict[str, str], dict[str, str]] = (
     {
         "basis": "Basis, confidence, source",
+        "entities": "About",
         "raw": "Source words",
         "versions": "Versions",
         "history": "History",
@@ -165,6 +168,7 @@ _TITLES: tuple[dict[str, str], dict[str, str]] = (
     },
     {
         "basis": "依据、置信度、来源",
+        "entities": "涉及",
         "raw": "原话",
         "versions": "版本",
         "history": "历史",

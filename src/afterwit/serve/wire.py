@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 from afterwit.clock import format_time
 from afterwit.codec import encode
 from afterwit.errors import ANSWERS, AfterwitError, Answer
-from afterwit.records import Event, Link, Memory, Receipt
+from afterwit.records import Alias, Event, Link, Memory, Receipt
 
 if TYPE_CHECKING:
     # Only for types: these modules import numpy and the store, which a server needs after it has
     # answered `initialize`, not before.
     from afterwit.digest import Digest
     from afterwit.recall import Hit, SearchAnswer
-    from afterwit.service import Story
+    from afterwit.service import Entity, Story
 
 Values = dict[str, Any]
 
@@ -130,6 +130,7 @@ def story_json(story: "Story", *, now: datetime) -> Values:
         {
             "note": NOTE,
             "memory": memory_json(story.memory, now=now),
+            "entities": list(story.entities),
             "versions": [version.line for version in story.versions] if len(story.versions) > 1 else [],
             "history": [_event_json(event) for event in story.events],
             "links": [_link_json(link) for link in story.links],
@@ -140,6 +141,33 @@ def story_json(story: "Story", *, now: datetime) -> Values:
                 _filled({"at": _second(use.used_at), "task_id": use.task_id, "cited": use.cited or None})
                 for use in story.uses
             ],
+        }
+    )
+
+
+def alias_json(alias: Alias) -> Values:
+    """Another name, and where it comes from."""
+    return _filled(
+        {
+            "alias": alias.alias,
+            "name": alias.name,
+            "source": alias.source,
+            "memory_id": alias.memory_id,
+            "since": _second(alias.since),
+        }
+    )
+
+
+def entity_json(entity: "Entity", *, now: datetime) -> Values:
+    """What is known of somebody or something."""
+    return _filled(
+        {
+            "note": NOTE,
+            "name": entity.name,
+            "names": list(entity.names),
+            "aliases": [alias_json(alias) for alias in entity.aliases],
+            "memories": [memory_json(memory, now=now) for memory in entity.memories],
+            "related": list(entity.related),
         }
     )
 

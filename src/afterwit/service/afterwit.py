@@ -12,6 +12,7 @@ from afterwit.clock import utc_now
 from afterwit.config import Settings, load_settings
 from afterwit.digest import Digest, digest
 from afterwit.embedding import Embedder, open_embedder, to_vector
+from afterwit.entities import entities_of
 from afterwit.errors import Conflict, InvalidInput, NotFound, ProviderError
 from afterwit.extract import prepare
 from afterwit.messages import say
@@ -36,6 +37,7 @@ from afterwit.records import (
 )
 from afterwit.resolve import Known, resolve
 from afterwit.service import portability
+from afterwit.service.naming import Naming, subject_names
 from afterwit.service.options import (
     Moment,
     SearchOptions,
@@ -91,9 +93,11 @@ class Story:
     uses: tuple[Use, ...]
     #: earlier and later values, oldest first
     versions: tuple[Version, ...]
+    #: whom and what it is about, by the names that stand for them
+    entities: tuple[str, ...] = ()
 
 
-class Afterwit:
+class Afterwit(Naming):
     """Long-term memory of one space.
 
     Safe to use from several threads; several processes may use the same store.
@@ -234,11 +238,13 @@ class Afterwit:
         place = KeyFilter(scopes=(memory.scope,), roles=(memory.role,))
         same_topic: list[Memory] = []
         if memory.subject and memory.topic:
-            where = replace(place, subjects=(memory.subject,), topics=(memory.topic,))
+            subjects = subject_names(tx, self.space, memory.subject)
+            where = replace(place, subjects=subjects, topics=(memory.topic,))
             same_topic = tx.find(self.space, where, limit=50)
         same = tx.find_statement(self.space, place, text.statement_key(memory.summary))
         resolution = resolve(memory, known=Known(same, same_topic), now=now, is_change=one.is_change, vector=vector)
         tx.apply(resolution.changes)
+        self._learn_names(tx, memory, resolution.receipt)
         return resolution.receipt
 
     def _vectors(self, memories: Sequence[Memory]) -> dict[str, Vector]:
@@ -294,7 +300,7 @@ class Afterwit:
             StorageError: the store could not be read.
         """
         now = self._clock()
-        question = read_question(query, options, settings=self.settings, now=now)
+        question = self._asked_by_any_name(read_question(query, options, settings=self.settings, now=now))
         answer = recall.search(self.store, self.space, question, self.embedder)
         if answer.hits:
             return answer
@@ -440,6 +446,7 @@ class Afterwit:
 
     def _listing(self, options: SearchOptions, *, all_states: bool) -> KeyFilter:
         where = read_filter(options, now=self._clock(), as_of=moment(options.get("as_of"), "as_of"))
+        where = self._with_all_names(where)
         if not options.get("scopes"):
             where = replace(where, scopes=())
         if not options.get("role"):
@@ -464,6 +471,7 @@ class Afterwit:
             related=tuple(self.store.get(self.space, sorted(others)).values()),
             uses=tuple(self.store.uses(self.space, memory.id)),
             versions=tuple(self.history(memory.id)),
+            entities=entities_of(self.store, self.space, memory),
         )
 
     def history(self, memory_id: str) -> "list[Version]":

@@ -8,14 +8,21 @@ from typing import Any, cast
 
 from afterwit.codec import decode, dump_line, encode
 from afterwit.errors import InvalidInput
-from afterwit.records import KeyFilter, Link, Memory, Restore, Step, Task, Use
+from afterwit.records import Alias, KeyFilter, Link, Memory, Restore, Step, Task, Use
 from afterwit.storage import Order, Store, Transaction
 
 #: Version of the line format.
 FORMAT = 1
 
 _PAGE = 500
-_RECORDS: dict[str, type[Any]] = {"memory": Memory, "link": Link, "use": Use, "task": Task, "step": Step}
+_RECORDS: dict[str, type[Any]] = {
+    "memory": Memory,
+    "link": Link,
+    "use": Use,
+    "task": Task,
+    "step": Step,
+    "alias": Alias,
+}
 
 
 @dataclass(frozen=True)
@@ -27,7 +34,7 @@ class ImportReport:
 
 
 def export_lines(store: Store, space: str, *, now: datetime) -> Iterator[str]:
-    """Header, then memories, links, uses, tasks and steps, each in order of time.
+    """Header, then memories, links, uses, aliases, tasks and steps, each in order of time.
 
     The history of single changes stays with the store; versions and links, which carry what
     became of a memory, are exported.
@@ -44,6 +51,8 @@ def export_lines(store: Store, space: str, *, now: datetime) -> Iterator[str]:
         yield _line("link", link)
     for use in sorted(uses, key=lambda use: (use.used_at, use.id)):
         yield _line("use", use)
+    for alias in store.aliases(space):
+        yield _line("alias", alias)
     for task in store.tasks(space):
         yield _line("task", task)
         for step in store.steps(space, task.id):
@@ -121,6 +130,8 @@ def _is_known(tx: Transaction, space: str, record: Any) -> bool:
             return any((link.type, link.target_id) == (record.type, record.target_id) for link in links)
         case Use():
             return any(use.id == record.id for use in tx.uses(space, record.memory_id))
+        case Alias():
+            return any(alias.alias == record.alias for alias in tx.aliases(space))
         case Task():
             return tx.task(space, record.id) is not None
         case _:

@@ -7,10 +7,22 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Self, cast
 
-from afterwit import Afterwit, Receipt, SearchOptions, Status, Trust, UpdateFields, WriteFields, Writer, load_settings
+from afterwit import (
+    Afterwit,
+    Receipt,
+    SearchOptions,
+    Status,
+    Trust,
+    Turn,
+    UpdateFields,
+    WriteFields,
+    Writer,
+    load_settings,
+)
 from afterwit.embedding import Embedder, open_embedder
 from afterwit.records import KeyFilter, Memory
 from afterwit.storage import Order, open_store
@@ -52,6 +64,9 @@ class Entry:
     by: str = "user"
     #: key of an earlier entry that this one corrects
     corrects: str = ""
+    #: for a turn of a conversation: who speaks, and in which session
+    speaker: str = ""
+    session: str = ""
 
 
 @dataclass(frozen=True)
@@ -82,7 +97,9 @@ class Shelf:
         """Write entries in their order, each at its time."""
         self._all.clear()
         services = {name: self.service.as_writer(writer) for name, writer in _WRITERS.items()}
-        for entry in entries:
+        for session, said in groupby((entry for entry in entries if entry.session), key=lambda entry: entry.session):
+            self._converse(session, list(said))
+        for entry in (entry for entry in entries if not entry.session):
             self.clock.set(entry.at)
             service = services[entry.by]
             if entry.corrects:
@@ -96,6 +113,12 @@ class Shelf:
             for part in receipt.parts or (receipt,):
                 if part.id:
                     self.keys.setdefault(part.id, []).append(entry.key)
+
+    def _converse(self, session: str, said: Sequence[Entry]) -> None:
+        self.clock.set(said[-1].at)
+        turns = [Turn(entry.speaker, entry.content, entry.at) for entry in said]
+        for id, entry in zip(self.service.write_conversation(turns, session=session), said, strict=True):
+            self.keys.setdefault(id, []).append(entry.key)
 
     @property
     def current(self) -> int:

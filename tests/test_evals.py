@@ -180,7 +180,7 @@ def test_locomo_reads_sessions_by_number_with_time_speaker_and_caption() -> None
     assert [entry.key for entry in conversation.entries] == ["D2:1", "D2:2", "D10:1"]
     assert conversation.entries[1].content == " [shares a photo of a red kayak]"
     assert conversation.entries[2].at == datetime(2023, 6, 3, 9, 5, tzinfo=UTC)
-    assert conversation.entries[0].fields["subject"] == "Ben"
+    assert conversation.entries[0].speaker == "Ben"
     assert conversation.sessions["D10:1"] == "session_10"
 
 

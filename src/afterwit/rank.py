@@ -30,6 +30,10 @@ class Weights:
     topic_other: float = -0.7
     topic_shared: float = 1.5
     topic_filed: float = 3.0
+    #: how much more words in common say of a turn of a conversation, whose meaning vectors catch poorly
+    turn_coverage: float = 2.0
+    #: share of the evidence for the turns before and after that a turn of a conversation shares in
+    neighbours: float = 0.3
     #: evidence of an unrelated text and its spread; such texts fill up the background of a small store to this size
     background: float = -2.5
     background_spread: float = 1.2

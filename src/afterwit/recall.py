@@ -250,6 +250,10 @@ def _gather(reader: Reader, space: str, question: Question, asked: _Asked, when:
         in_range = replace(where, happened_from=when.start, happened_to=when.end)
         add("time", [m.id for m in reader.find(space, in_range, order=Order.LATEST, limit=PATH_LIMIT)])
     rows = reader.get(space, list(ranks))
+    around = [id for row in rows.values() for id in _neighbours(row) if id not in rows]
+    for id, row in reader.get(space, around).items():
+        if row.status in where.statuses:
+            rows[id], ranks[id] = row, {"neighbour": 1.0}
     ids = sorted(rows)
     vectors = reader.vectors(space, ids, asked.model) if asked.query is not None else {}
     memories = [rows[id] for id in ids]
@@ -304,6 +308,20 @@ def _cosines(query: NDArray[np.float32] | None, vectors: Sequence[NDArray[np.flo
     return np.array([float(query @ vector) if vector is not None else np.nan for vector in vectors])
 
 
+def _neighbours(memory: Memory) -> list[str]:
+    """Ids of the turns before and after a turn of a conversation; none for other memories."""
+    structured = memory.structured
+    return [str(structured[name]) for name in ("previous", "next") if name in structured]
+
+
+def _with_neighbours(evidence: rank.Floats, memories: Sequence[Memory]) -> rank.Floats:
+    """A turn means what it means beside its neighbours: a question's answer need not repeat its words."""
+    places = {memory.id: position for position, memory in enumerate(memories)}
+    above = np.maximum(evidence - rank.WEIGHTS.background, 0.0)
+    added = [sum(above[places[id]] for id in _neighbours(memory) if id in places) for memory in memories]
+    return evidence + rank.WEIGHTS.neighbours * np.array(added, dtype=np.float64)
+
+
 def _evidence_for(
     reader: Reader, space: str, words: str, vector: NDArray[np.float32] | None, found: _Candidates
 ) -> tuple[rank.Floats, list[dict[str, float]]]:
@@ -318,7 +336,9 @@ def _evidence_for(
         {"cosine": 0.0 if np.isnan(c) else float(c), "coverage": float(v), "topic": float(t)}
         for c, v, t in zip(cosine, coverage, topic, strict=True)
     ]
-    return rank.evidence(closeness, coverage, topic=topic, cross_language=foreign), parts
+    said = np.array([rank.WEIGHTS.turn_coverage if _neighbours(memory) else 1.0 for memory in found.memories])
+    evidence = rank.evidence(closeness, coverage * said, topic=topic, cross_language=foreign)
+    return _with_neighbours(evidence, found.memories), parts
 
 
 def _judge(
@@ -357,10 +377,8 @@ def _without(query: str, when: TimeRange | None) -> str:
 #: without naming them.
 _OTHER_PERSON = 3.0
 _NOBODY = 1.5
-#: Evidence for a memory with a code or identifier that is asked about, and standing lost by one without; and the
-#: same for plain names and small numbers.
+#: Evidence for a memory with a code or identifier that is asked about, and standing lost by one without.
 _SAME_CODE, _OTHER_CODE = 3.0, 2.5
-_SAME_TERM, _OTHER_TERM = 1.0, 0.7
 
 #: Evidence of having happened or held in the time that is asked about, and against what did not.
 _IN_TIME = 1.5
@@ -371,25 +389,17 @@ def _names(reader: Reader, space: str, query: str, found: _Candidates) -> tuple[
     """Evidence for and against: 张三 is not 李四, and a question about one code is not about another."""
     asked = Traits(query)
     named = found.entities.named(asked.folded, reader.known_subjects(space))
+    codes = {term for term in asked.hard_terms if is_code(term)}
+    spelled = spellings(asked.tokens)
     for_it, against = np.zeros(len(found.memories)), np.zeros(len(found.memories))
     for position, (memory, told) in enumerate(zip(found.memories, found.traits, strict=True)):
         if named and memory.subject not in named and not any(text.mentions(told.folded, name) for name in named):
             against[position] += _OTHER_PERSON if memory.subject else _NOBODY
-        if asked.hard_terms:
-            weight = _terms(asked, told, found.groups)
-            for_it[position] += max(weight, 0.0)
-            against[position] += max(-weight, 0.0)
+        if codes and (codes & told.hard_terms or any(_has(told, code, spelled) for code in codes)):
+            for_it[position] = _SAME_CODE
+        elif codes:
+            against[position] += _OTHER_CODE
     return for_it, against
-
-
-def _terms(asked: Traits, told: Traits, groups: tuple[tuple[str, ...], ...]) -> float:
-    """Evidence of the numbers, names and identifiers that are asked about being there or missing."""
-    spelled = spellings(asked.tokens, groups)
-    same = [term for term in asked.hard_terms if term in told.hard_terms or _has(told, term, spelled)]
-    codes = [term for term in asked.hard_terms if is_code(term)]
-    if codes:
-        return _SAME_CODE if any(term in same for term in codes) else -_OTHER_CODE
-    return _SAME_TERM if same else -_OTHER_TERM
 
 
 def _overlaps(memory: Memory, when: TimeRange) -> bool:

@@ -1,6 +1,7 @@
 """class Afterwit: the verbs. The only place that writes, and that wires steps, storage and models."""
 
 from afterwit.service.afterwit import Afterwit, ImportReport, Story, Version
+from afterwit.service.conversation import Turn
 from afterwit.service.naming import Entity
 from afterwit.service.options import MAX_K, MAX_RAW_BYTES, MAX_TEXT_BYTES, SearchOptions, UpdateFields, WriteFields
 from afterwit.service.writing import Writer
@@ -14,6 +15,7 @@ __all__ = [
     "ImportReport",
     "SearchOptions",
     "Story",
+    "Turn",
     "UpdateFields",
     "Version",
     "WriteFields",

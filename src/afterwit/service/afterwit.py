@@ -18,6 +18,8 @@ from afterwit.extract import prepare
 from afterwit.messages import say
 from afterwit.recall import SearchAnswer
 from afterwit.records import (
+    GLOBAL,
+    Add,
     Erase,
     Event,
     KeyFilter,
@@ -37,6 +39,7 @@ from afterwit.records import (
 )
 from afterwit.resolve import Known, resolve
 from afterwit.service import portability
+from afterwit.service.conversation import Turn, turn_memories
 from afterwit.service.naming import Naming, subject_names
 from afterwit.service.options import (
     Moment,
@@ -58,6 +61,7 @@ from afterwit.service.updating import (
 )
 from afterwit.service.writing import Draft, Setting, Writer, draft, embedded_text, summary_receipt
 from afterwit.storage import Order, Store, Transaction, open_store
+from afterwit.vocabulary import fold_scope
 
 _log = logging.getLogger(__name__)
 
@@ -214,6 +218,34 @@ class Afterwit(Naming):
                 receipts += self._write_batch(batch)
                 batch = []
         return receipts + (self._write_batch(batch) if batch else [])
+
+    def write_conversation(self, turns: Sequence[Turn], *, session: str, scope: str = GLOBAL) -> "list[str]":
+        """Keep a conversation turn by turn, to be searched as evidence of who said what and when.
+
+        Nothing is judged, extracted or merged: give statements worth believing to `write`. A turn is
+        found by its words and by those of its neighbours.
+
+        Args:
+            turns: in order.
+            session: name of the conversation, such as a session id or file.
+            scope: where it applies.
+
+        Returns:
+            Ids of the turns, in order.
+
+        Raises:
+            InvalidInput: an empty text, speaker or session, or a naive time; nothing was stored.
+        """
+        now = self._clock()
+        setting = Setting(self.space, self.writer, now, self.settings.timezone)
+        named = text.check_text(session, field="session", max_bytes=1000)
+        memories = turn_memories(turns, scope=fold_scope(scope), session=named, setting=setting)
+        for first in range(0, len(memories), BATCH):
+            part = memories[first : first + BATCH]
+            vectors = self._vectors(part)
+            with self.store.transaction(self.space, now=now, actor=self.writer.name) as tx:
+                tx.apply(Add(memory, vectors.get(memory.id)) for memory in part)
+        return [memory.id for memory in memories]
 
     def _write_batch(self, batch: Sequence[tuple[str, WriteFields]]) -> list[Receipt]:
         now = self._clock()

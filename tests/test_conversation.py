@@ -1,0 +1,76 @@
+"""Conversations kept turn by turn."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from afterwit.config import load_settings
+from afterwit.embedding import HashEmbedder
+from afterwit.errors import InvalidInput
+from afterwit.records import Basis
+from afterwit.service import Afterwit, Turn
+from afterwit.storage import open_store
+from afterwit.testing import FixedClock
+
+START = datetime(2026, 11, 1, 9, tzinfo=UTC)
+SAID = (
+    ("Ann", "Did you hear back from the kennel about Rex?"),
+    ("Bo", "Yes, Tuesday morning works."),
+    ("Ann", "Great, I will bring his blanket."),
+    ("Bo", "By the way, the printer is out of toner again."),
+    ("Ann", "I ordered some yesterday."),
+)
+
+
+@pytest.fixture
+def memory() -> Iterator[Afterwit]:
+    settings = load_settings(environ={})
+    made = Afterwit(
+        open_store("sqlite://"), HashEmbedder(), settings=settings, clock=FixedClock(START + timedelta(days=9))
+    )
+    yield made
+    made.close()
+
+
+def turns() -> list[Turn]:
+    return [Turn(who, words, START + timedelta(minutes=number)) for number, (who, words) in enumerate(SAID)]
+
+
+def test_turns_keep_speaker_time_words_and_neighbours(memory: Afterwit) -> None:
+    ids = memory.write_conversation(turns(), session="chat-1", scope="project:atlas")
+    kept = [memory.get(id) for id in ids]
+    assert [row.summary for row in kept] == [f"{who}: {words}" for who, words in SAID]
+    assert [row.raw for row in kept] == [words for _, words in SAID]
+    assert [row.happened_at for row in kept] == [turn.at for turn in turns()]
+    assert {(row.source.ref, row.scope, row.basis) for row in kept} == {("chat-1", "project:atlas", Basis.OBSERVED)}
+    assert "previous" not in kept[0].structured
+    assert "next" not in kept[-1].structured
+    assert [row.structured["next"] for row in kept[:-1]] == ids[1:]
+    assert [row.structured["previous"] for row in kept[1:]] == ids[:-1]
+
+
+def test_answer_without_a_word_of_the_question_is_found_beside_it(memory: Afterwit) -> None:
+    ids = memory.write_conversation(turns(), session="chat-1")
+    ranking = [hit.memory.id for hit in memory.search("What about the kennel for Rex?", exhaustive=True).hits]
+    assert ranking[:2] == ids[:2]
+
+
+def test_turns_neither_merge_nor_replace_each_other(memory: Afterwit) -> None:
+    said = [
+        Turn("Ann", "I live in Oslo.", START),
+        Turn("Ann", "I live in Oslo.", START),
+        Turn("Ann", "I moved to Rome.", START),
+    ]
+    memory.write_conversation(said, session="chat-1")
+    assert memory.count() == 3
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [Turn("", "Hello there.", START), Turn("Ann", " ", START), Turn("Ann", "Hi", datetime(2026, 1, 1))],  # noqa: DTZ001
+)
+def test_malformed_turn_stores_nothing(memory: Afterwit, broken: Turn) -> None:
+    with pytest.raises(InvalidInput, match=r"turns\[5\]"):
+        memory.write_conversation([*turns(), broken], session="chat-1")
+    assert memory.count() == 0

@@ -47,6 +47,9 @@ def cli_page() -> str:
     ]
     for name, command in cli.commands.items():
         parts += [f"## afterwit {name}", "", _help(command, f"afterwit {name}")]
+        if isinstance(command, click.Group):
+            for part, inner in command.commands.items():
+                parts += [f"### afterwit {name} {part}", "", _help(inner, f"afterwit {name} {part}")]
     return "\n".join(parts).rstrip() + "\n"
 
 

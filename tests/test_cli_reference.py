@@ -24,6 +24,7 @@ NAMES = [
     "update",
     "forget",
     "summarize",
+    "entity",
     "export",
     "import",
     "serve",
@@ -31,6 +32,26 @@ NAMES = [
     "doctor",
     "reindex",
 ]
+
+
+#: Commands of groups, too, by the words that are typed.
+PATHS = [
+    *([name] for name in NAMES),
+    *(
+        [name, part]
+        for name, group in cli.commands.items()
+        if isinstance(group, click.Group)
+        for part in group.commands
+    ),
+]
+
+
+def command_at(path: list[str]) -> click.Command:
+    command: click.Command = cli
+    for word in path:
+        assert isinstance(command, click.Group)
+        command = command.commands[word]
+    return command
 
 
 @pytest.fixture(scope="module")
@@ -55,9 +76,10 @@ def test_all_commands_are_there_in_the_order_in_which_one_meets_them() -> None:
     assert list(cli.commands) == NAMES
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_help_explains_in_both_languages_with_an_example(name: str) -> None:
-    result = CliRunner().invoke(cli, [name, "--help"])
+@pytest.mark.parametrize("path", PATHS, ids=" ".join)
+def test_help_explains_in_both_languages_with_an_example(path: list[str]) -> None:
+    result = CliRunner().invoke(cli, [*path, "--help"])
+    name = " ".join(path)
     assert result.exit_code == 0
     assert "Examples:" in result.output
     assert f"afterwit {name}" in result.output or f" {name}" in result.output.partition("Examples:")[2]
@@ -65,17 +87,18 @@ def test_help_explains_in_both_languages_with_an_example(name: str) -> None:
     assert "--json" in result.output
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_option_says_what_it_is_for(name: str) -> None:
-    command = cli.commands[name]
+@pytest.mark.parametrize("path", PATHS, ids=" ".join)
+def test_every_option_says_what_it_is_for(path: list[str]) -> None:
+    command = command_at(path)
     options = [option for option in command.params if isinstance(option, click.Option) and not option.hidden]
     assert all(option.help for option in options)
     assert command.short_help
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_command_takes_the_place_options_after_its_name(name: str) -> None:
-    hidden = {option.name for option in cli.commands[name].params if isinstance(option, click.Option) and option.hidden}
+@pytest.mark.parametrize("path", PATHS, ids=" ".join)
+def test_every_command_takes_the_place_options_after_its_name(path: list[str]) -> None:
+    params = command_at(path).params
+    hidden = {option.name for option in params if isinstance(option, click.Option) and option.hidden}
     assert hidden == {"data_dir", "space"}
 
 
@@ -113,7 +136,7 @@ def test_language_follows_the_locale(environ: dict[str, str], wanted: str) -> No
 @pytest.mark.parametrize("key", SENTENCES)
 def test_sentences_take_the_same_values_in_both_languages(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     names = "message next_step ids reasons line lines counts count text shown total summary place already_here reason"
-    values = dict.fromkeys(f"{names} rows embedded dropped failed warned".split(), "§")
+    values = dict.fromkeys(f"{names} rows embedded dropped failed warned alias name id".split(), "§")
     told = []
     for locale in ("en", "zh"):
         monkeypatch.setenv("LC_ALL", locale)

@@ -33,7 +33,7 @@ from afterwit.records import (
 from afterwit.spelling import spellings
 from afterwit.storage import Order, Reader
 from afterwit.traits import Traits, is_code, traits_of
-from afterwit.vocabulary import ALIASES
+from afterwit.vocabulary import ALIASES, USER
 
 #: Candidates that each path may bring. The same for every k, so that a larger k never changes the first results.
 PATH_LIMIT = 40
@@ -168,8 +168,7 @@ def search(reader: Reader, space: str, question: Question, embedder: Embedder | 
     language = text.language(question.query)
     if found.memories:
         judged = _judge(reader, space, question, found, asked, when)
-        for way in ways(reader, space, question.query, where):
-            found, judged = _along(reader, space, replace(question, where=way.where), way, embedder, (found, judged))
+        found, judged = _along_relations(reader, space, replace(question, where=where), embedder, (found, judged))
         hits = _choose(question, found, judged)
     else:
         hits = []
@@ -413,43 +412,53 @@ def _overlaps(memory: Memory, when: TimeRange) -> bool:
 # --- relations -----------------------------------------------------------------------------------
 
 
-def _along(
-    reader: Reader,
-    space: str,
-    question: Question,
-    way: Way,
-    embedder: Embedder | None,
-    sofar: tuple[_Candidates, _Judgement],
+def _along_relations(
+    reader: Reader, space: str, question: Question, embedder: Embedder | None, sofar: tuple[_Candidates, _Judgement]
 ) -> tuple[_Candidates, _Judgement]:
-    """Add what a relation in the question leads to, judged by the question as it reads at the other end and
-    weaker by every link."""
+    """Add what the relations in a question lead to, judged by the question as it reads at the other end and
+    weaker by every link. Whoever is not on the way is not who was asked about."""
+    on_the_way: set[str] = set()
+    for way in ways(reader, space, question.query, question.where):
+        further = replace(question, query=way.query, where=way.where, task_context="", constraints=())
+        asked, _ = _embed(further, embedder)
+        there = _gather(reader, space, further, asked, None)
+        if there.memories:
+            fits = _judge(reader, space, further, there, asked, None)
+            passed = [int(p) for p in np.flatnonzero(fits.passed) if is_about(there.memories[p], way.names)]
+            best = sorted(passed, key=lambda p: (-fits.fit[p], there.memories[p].id))[:_MOST_BY_RELATION]
+            if best:
+                on_the_way |= {*way.names, *(other for name in way.chain for other in there.entities.all_of(name))}
+                sofar = _merged(sofar, (there, fits), best, way)
     found, judged = sofar
-    further = replace(question, query=way.query, task_context="", constraints=())
-    asked, _ = _embed(further, embedder)
-    there = _gather(reader, space, further, asked, None)
-    if not there.memories:
-        return sofar
-    fits = _judge(reader, space, further, there, asked, None)
-    passed = [p for p in np.flatnonzero(fits.passed) if is_about(there.memories[p], way.names)]
-    best = sorted(passed, key=lambda p: (-fits.fit[p], there.memories[p].id))[:_MOST_BY_RELATION]
-    new = [p for p in best if there.memories[p].id not in {memory.id for memory in found.memories}]
+    if on_the_way:
+        judged.passed[:] &= [memory.subject in ("", USER) or is_about(memory, on_the_way) for memory in found.memories]
+    return found, judged
+
+
+def _merged(
+    sofar: tuple[_Candidates, _Judgement], there: tuple[_Candidates, _Judgement], best: Sequence[int], way: Way
+) -> tuple[_Candidates, _Judgement]:
+    (found, judged), (others, fits) = sofar, there
+    known = {memory.id for memory in found.memories}
+    new = [p for p in best if others.memories[p].id not in known]
     found = replace(
         found,
-        memories=found.memories + [there.memories[p] for p in new],
-        paths=found.paths + [there.paths[p] for p in new],
-        vectors=found.vectors + [there.vectors[p] for p in new],
-        traits=found.traits + [there.traits[p] for p in new],
+        memories=found.memories + [others.memories[p] for p in new],
+        paths=found.paths + [others.paths[p] for p in new],
+        vectors=found.vectors + [others.vectors[p] for p in new],
+        traits=found.traits + [others.traits[p] for p in new],
     )
     fit = np.concatenate([judged.fit, np.zeros(len(new))])
-    cut = np.concatenate([judged.passed, np.zeros(len(new), dtype=np.bool_)])
+    passed = np.concatenate([judged.passed, np.zeros(len(new), dtype=np.bool_)])
     why = judged.why + [{} for _ in new]
     positions = {memory.id: position for position, memory in enumerate(found.memories)}
     for place, p in enumerate(best, start=1):
-        at, value = positions[there.memories[p].id], float(fits.fit[p]) * _LINK_FACTOR**way.links
+        at, value = positions[others.memories[p].id], float(fits.fit[p]) * _LINK_FACTOR**way.links
+        passed[at] = True
         if value > fit[at]:
-            fit[at], cut[at] = value, True
+            fit[at] = value
             why[at] = fits.why[p] | {f"entity: {' -> '.join(way.chain)}": place, "relevance": value}
-    return found, _Judgement(fit, cut, why)
+    return found, _Judgement(fit, passed, why)
 
 
 # --- choice --------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ import click
 from afterwit import __version__
 from afterwit.cli.connecting import initialize, mcp, serve
 from afterwit.cli.moving import export, import_, reindex
+from afterwit.cli.naming import entity
 from afterwit.cli.options import place_options
 from afterwit.cli.reading import history, list_, search, show, summarize
 from afterwit.cli.session import say_json
@@ -35,6 +36,7 @@ COMMANDS: tuple[click.Command, ...] = (
     update,
     forget,
     summarize,
+    entity,
     export,
     import_,
     serve,

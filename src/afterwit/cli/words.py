@@ -55,6 +55,11 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "Words of {rows} memories indexed anew, {embedded} embedded, {dropped} old vectors dropped.",
         "已重建 {rows} 条记忆的词索引，新增 {embedded} 条向量，删除旧向量 {dropped} 条。",
     ),
+    "joined": ("“{alias}” stands for “{name}” now.", "“{alias}”现在代表“{name}”。"),
+    "split": ("“{alias}” no longer stands for “{name}”.", "“{alias}”不再代表“{name}”。"),
+    "alias_given": ("{alias} stands for {name}: given", "{alias} 代表 {name}：手动添加"),
+    "alias_learned": ("{alias} stands for {name}: learned from [m:{id}]", "{alias} 代表 {name}：学自 [m:{id}]"),
+    "no_entities": ("Nobody and nothing is known by name yet.", "还没有已知的人、项目或事物。"),
     "healthy": ("Everything that was checked is fine.", "检查项全部正常。"),
     "unhealthy": ("{failed} failed, {warned} to look at.", "{failed} 项失败，{warned} 项需留意。"),
 }

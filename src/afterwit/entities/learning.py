@@ -40,12 +40,10 @@ _END_ZH = rf"(?=[{_QUOTES}，。；！、,.;\s)）]|$)"
 _ENGLISH = (
     re.compile(
         rf"(?P<name>{_LAZY})\s*,?\s*(?:{_SAID})\s+[{_QUOTES}]?"
-        rf"(?P<alias>{_CAPITAL}(?: {_CAPITAL}){{0,3}}(?![\w'’])|{_WORD}(?=[{_QUOTES}.,;!]|$))"
+        rf"(?P<alias>{_CAPITAL}(?: {_CAPITAL}){{0,3}}(?![\w'’])|{_WORD}(?!['’]s\b)(?=[{_QUOTES}.,;!]|$))"
     ),
-    re.compile(
-        rf"\b[Ww]e (?:just |usually |also )?(?:call|named|refer to) (?:the |our )?(?P<name>{_LAZY}) (?:as )?{_QUOTED}"
-    ),
-    re.compile(rf"\b(?:[Tt]he |[Oo]ur )(?P<name>{_LAZY}) is (?:also |internally )?called {_QUOTED}"),
+    re.compile(rf"\b[Ww]e (?:just |usually |also )?(?:call|named|refer to) (?P<name>{_LAZY}) (?:as )?{_QUOTED}"),
+    re.compile(rf"\b(?P<name>(?:[Tt]he|[Oo]ur) {_LAZY}) is (?:also |internally )?called {_QUOTED}"),
 )
 _CHINESE = (
     re.compile(rf"(?P<name>{_HAN}?)[，,\s]*(?:{_SAID_ZH})(?:做|作|为)?\s*[{_QUOTES}]?(?P<alias>{_HAN}?){_END_ZH}"),
@@ -216,5 +214,5 @@ def _name(said: str) -> str:
         re.search(r"[\u4e00-\u9fff]", name) and _ZH_WORDS.search(name)
     ):
         return ""
-    weak = folded in _NO_NAMES or words[0] in _NO_NAMES or not any(character.isalpha() for character in folded)
+    weak = folded in _NO_NAMES or not any(character.isalpha() for character in folded)
     return "" if weak or len(folded) < 2 else folded

@@ -232,9 +232,19 @@ class _Graph:
             for end in self._named_beside(row, folded):
                 root = self._names.root(end)
                 told = bare(end)
-                if root not in near and root != USER and not text.mentions(query, told) and not _tells(told, family):
+                if (
+                    root not in near
+                    and root != USER
+                    and not text.mentions(query, told)
+                    and not self._says(told, near, family)
+                ):
                     found[root] = None
         return list(found)[:MAX_ENDS]
+
+    @staticmethod
+    def _says(told: str, near: Sequence[str], family: frozenset[str]) -> bool:
+        """Whether what looks like a name only repeats the known end or the relation."""
+        return _tells(told, family) or any(text.mentions(told, bare(name)) for name in near)
 
     def _named_beside(self, row: Memory, folded: str) -> Iterator[str]:
         if row.subject:

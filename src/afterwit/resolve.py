@@ -40,8 +40,8 @@ from afterwit.vocabulary import is_single_valued
 SOFT_CONFLICT_COST = 0.2
 LEAST_CONFIDENCE = 0.1
 
-#: Share of common content words from which two texts under one topic are about the same detail.
-SAME_DETAIL = 0.5
+#: Share of common content words, of the longer text, from which two texts under one topic are about the same detail.
+SAME_DETAIL = 0.6
 
 
 @dataclass(frozen=True)
@@ -222,7 +222,7 @@ def _differs_in_detail(old: Memory, new: Memory) -> bool:
     if not (old_hard - new_hard and new_hard - old_hard):
         return False
     old_words, new_words = set(text.query_tokens(old.summary)), set(text.query_tokens(new.summary))
-    return len(old_words & new_words) >= SAME_DETAIL * max(1, min(len(old_words), len(new_words)))
+    return len(old_words & new_words) >= SAME_DETAIL * max(1, len(old_words), len(new_words))
 
 
 def _soft_conflict(add: Add, similar: Sequence[Memory], *, now: datetime) -> Resolution:

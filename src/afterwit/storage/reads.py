@@ -31,12 +31,20 @@ _HAS_STATEMENT = (
     .where(tables.memory.c.space_id == bindparam("space_id"), tables.memory.c.statement_key == bindparam("key"))
     .limit(1)
 )
-_VECTORS = (
-    select(tables.memory.c.id, tables.vector.c.data)
-    .join(tables.vector, tables.vector.c.row == tables.memory.c.row)
-    .join(tables.model, tables.model.c.id == tables.vector.c.model_id)
-    .where(tables.memory.c.space_id == bindparam("space_id"), tables.model.c.name == bindparam("model"))
-    .where(tables.memory.c.id.in_(bindparam("ids", expanding=True)))
+# Two look-ups by key: planners join rows, models and vectors in an order that reads every vector of the model.
+_ROWS_BY_ID = select(tables.memory.c.row, tables.memory.c.id).where(
+    tables.memory.c.space_id == bindparam("space_id"), tables.memory.c.id.in_(bindparam("ids", expanding=True))
+)
+_MODEL_ID = select(tables.model.c.id).where(tables.model.c.name == bindparam("model"))
+_VECTORS = select(tables.vector.c.row, tables.vector.c.data).where(
+    tables.vector.c.model_id == bindparam("model_id"), tables.vector.c.row.in_(bindparam("rows", expanding=True))
+)
+# One look-up for each end: "this end or that end" reads every link of the space.
+_LINKS = tuple(
+    select(tables.link).where(
+        tables.link.c.space_id == bindparam("space_id"), end.in_(bindparam("ids", expanding=True))
+    )
+    for end in (tables.link.c.source_id, tables.link.c.target_id)
 )
 
 
@@ -147,23 +155,22 @@ class SqlReader(ABC):
         found: dict[str, NDArray[np.float32]] = {}
         with self._reading() as connection:
             space_id = space_number(connection, space)
+            model_id = connection.execute(_MODEL_ID, {"model": model}).scalar()
             for batch in batches(list(dict.fromkeys(ids))):
-                for item, data in connection.execute(_VECTORS, {"space_id": space_id, "model": model, "ids": batch}):
-                    found[item] = np.frombuffer(data, dtype="<f2").astype(np.float32)
+                names = dict(connection.execute(_ROWS_BY_ID, {"space_id": space_id, "ids": batch}).tuples().all())
+                for row, data in connection.execute(_VECTORS, {"model_id": model_id, "rows": list(names)}):
+                    found[names[row]] = np.frombuffer(data, dtype="<f2").astype(np.float32)
         return found
 
     def links(self, space: str, ids: Sequence[str]) -> list[Link]:
         """See `Reader.links`."""
-        columns = tables.link.c
         found: dict[tuple[str, str, str], Any] = {}
         with self._reading() as connection:
             space_id = space_number(connection, space)
             for batch in batches(list(dict.fromkeys(ids))):
-                query = select(tables.link).where(
-                    columns.space_id == space_id, or_(columns.source_id.in_(batch), columns.target_id.in_(batch))
-                )
-                for row in connection.execute(query).mappings():
-                    found[row["source_id"], row["type"], row["target_id"]] = row
+                for query in _LINKS:
+                    for row in connection.execute(query, {"space_id": space_id, "ids": batch}).mappings():
+                        found[row["source_id"], row["type"], row["target_id"]] = row
         ordered = sorted(found.items(), key=lambda item: (item[1]["created_us"], item[0]))
         return [to_link(space, row) for _, row in ordered]
 

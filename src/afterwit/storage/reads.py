@@ -157,7 +157,8 @@ class SqlReader(ABC):
             space_id = space_number(connection, space)
             model_id = connection.execute(_MODEL_ID, {"model": model}).scalar()
             for batch in batches(list(dict.fromkeys(ids))):
-                names = dict(connection.execute(_ROWS_BY_ID, {"space_id": space_id, "ids": batch}).tuples().all())
+                known = connection.execute(_ROWS_BY_ID, {"space_id": space_id, "ids": batch})
+                names: dict[int, str] = {row: item for row, item in known}
                 for row, data in connection.execute(_VECTORS, {"model_id": model_id, "rows": list(names)}):
                     found[names[row]] = np.frombuffer(data, dtype="<f2").astype(np.float32)
         return found

@@ -1,6 +1,6 @@
 """What the offline embedders are worth and what they cost, in one table.
 
-    python -m evals.bench_models [--embedders use,minilm,...] [--suites locomo,...] [--data PATH] [--limit N] [--json FILE]
+    python -m evals.bench_models [--embedders use,minilm,...] [--suites locomo,...] [--data PATH] [--limit N]
 
 Whatever is not installed is named and left out. A model alone ranks: all texts of a conversation by
 cosine with the question, no words, no cut. Each cold start runs in a process of its own.
@@ -29,6 +29,7 @@ from afterwit.errors import ConfigError
 from evals.bench_embedding import CHINESE, MEDIUM, SHORT
 from evals.conversations import Conversation
 from evals.measures import ranking_values
+from evals.product import Entry
 from evals.running import DataMissing, Run, progress
 from evals.suites.dialogues import locomo, realtalk
 from evals.suites.memdaily import own, shared
@@ -111,11 +112,12 @@ class Costs:
 
     model: str
     dimensions: int
-    #: of one short English, one longer English and one Chinese text
+    #: processor time of one short English, one longer English and one Chinese text
     short_ms: float
     medium_ms: float
     chinese_ms: float
     batch_texts_per_s: float
+    #: until the first vector in a new process, the least of three
     cold_ms: float
     rss_mib: float
     package_mb: float
@@ -130,7 +132,7 @@ def quality(embedder: Embedder, conversations: Sequence[Conversation], label: st
     """Direction -> metric -> mean over questions; directions are "en", "zh", "en->zh", "zh->en" and "all"."""
     found: dict[str, list[Mapping[str, float]]] = defaultdict(list)
     for conversation in progress(conversations, total=len(conversations), label=label):
-        matrix = embedder.embed([entry.content for entry in conversation.entries])
+        matrix = embedder.embed([_told(entry) for entry in conversation.entries])
         keys = [entry.key for entry in conversation.entries]
         contents = {entry.key: entry.content for entry in conversation.entries}
         questions = embedder.embed([probe.query for probe in conversation.probes]) if conversation.probes else []
@@ -149,8 +151,13 @@ def quality(embedder: Embedder, conversations: Sequence[Conversation], label: st
     }
 
 
+def _told(entry: Entry) -> str:
+    """What the product makes a vector of: a turn of a conversation begins with its speaker."""
+    return f"{entry.speaker}: {entry.content}" if entry.speaker else entry.content
+
+
 def costs(name: str, cache: str) -> Costs:
-    """Measure an embedder on one BLAS thread.
+    """Measure an embedder: processor time for texts, which other programs disturb least, and the clock for starts.
 
     Raises:
         ConfigError: it is not installed.
@@ -158,9 +165,9 @@ def costs(name: str, cache: str) -> Costs:
     embedder = _open(name, cache)
     embedder.embed([SHORT])
     texts = [f"{number}: {text}" for number in range(20) for text in (SHORT, MEDIUM, CHINESE)]
-    begin = time.perf_counter()
+    begin = time.process_time()
     embedder.embed(texts)
-    rate = len(texts) / (time.perf_counter() - begin)
+    rate = len(texts) / (time.process_time() - begin)
     environ = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
     cold = [
         json.loads(
@@ -175,7 +182,7 @@ def costs(name: str, cache: str) -> Costs:
         embedder.dimensions,
         *(_median_ms(embedder, text) for text in (SHORT, MEDIUM, CHINESE)),
         rate,
-        statistics.median(one["cold_ms"] for one in cold),
+        min(one["cold_ms"] for one in cold),
         statistics.median(one["rss_mib"] for one in cold),
         sum(_package_mb(distribution) for part in name.split("+") for distribution in DISTRIBUTIONS.get(part, ())),
     )
@@ -193,10 +200,10 @@ def _open(name: str, cache: str) -> Embedder:
 def _median_ms(embedder: Embedder, text: str, rounds: int = 15) -> float:
     taken: list[float] = []
     for number in range(rounds):
-        begin = time.perf_counter()
+        begin = time.process_time()
         # Another number each time, for single texts are remembered.
         embedder.embed([f"{text} {number}"])
-        taken.append((time.perf_counter() - begin) * 1000)
+        taken.append((time.process_time() - begin) * 1000)
     return statistics.median(taken)
 
 
@@ -236,7 +243,7 @@ def show(found: Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]], s
             for name, by_group in by_embedder.items():
                 figures = "  ".join(f"{metric} {by_group[group][metric]:.3f}" for metric in METRICS)
                 print(f"  {name:16} {figures}")
-    print("\ncosts (1 thread)")
+    print("\ncosts (texts: processor time on one thread)")
     for name, cost in spent.items():
         print(
             f"  {name:16} {cost.dimensions:5} dims  short {cost.short_ms:5.1f} ms  medium {cost.medium_ms:5.1f} ms  "

@@ -29,7 +29,12 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("data_dir", "", "Directory for the database and caches; empty means ~/.afterwit."),
     Setting("store", "", "Database URL; empty means sqlite:///DATA_DIR/memory.db."),
     Setting("space", "default", "The tenant that local commands read and write."),
-    Setting("embedder", "use", 'Embedding provider: "use" (offline default), "none", "openai:MODEL" or "hash".'),
+    Setting(
+        "embedder",
+        "use",
+        'What makes vectors: "use" (offline default), "minilm", "e5", "use+minilm", "use+e5", "use+minilm+e5", '
+        '"onnx:FOLDER", "sentence-transformers:FOLDER", "openai:MODEL", "hash" or "none".',
+    ),
     Setting("embedder_url", "", "Base URL of an OpenAI-compatible embedding endpoint; no request is made without one."),
     Setting("embedder_key_env", "OPENAI_API_KEY", "Name of the environment variable that holds the endpoint's key."),
     Setting("embedder_timeout_s", 10.0, "Longest wait for one embedding request, in seconds."),

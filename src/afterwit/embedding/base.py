@@ -1,6 +1,7 @@
 """What every embedder promises, and what all providers share."""
 
 import hashlib
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -17,6 +18,9 @@ PREPARATION = "p1"
 
 #: Stands for text that is blank, which endpoints refuse and which has no direction of its own.
 _BLANK = "-"
+
+#: Kana, Han and Hangul.
+_CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]")
 
 Loaded = TypeVar("Loaded")
 
@@ -79,6 +83,11 @@ def prepare(text: str, *, characters: int) -> str:
     """
     kept = text.strip()[:characters].rstrip()
     return kept.encode("utf-8", "replace").decode("utf-8") or _BLANK
+
+
+def has_cjk(text: str) -> bool:
+    """Whether a text holds a Chinese, Japanese or Korean letter."""
+    return _CJK.search(text) is not None
 
 
 def to_vector(model: str, array: NDArray[np.float32]) -> Vector:

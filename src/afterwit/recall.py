@@ -12,12 +12,10 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from afterwit import rank, text
+from afterwit import meaning, rank, text
 from afterwit.dates import TimeRange, find_time_range
 from afterwit.embedding import Embedder
-from afterwit.embedding.scale import Scale, scale_of
 from afterwit.entities import Names, Way, is_about, names_of, ways
-from afterwit.errors import ProviderError
 from afterwit.messages import say
 from afterwit.records import (
     GLOBAL,
@@ -129,8 +127,8 @@ class _Candidates:
     paths: list[dict[str, float]]
     vectors: list[NDArray[np.float32] | None]
     traits: list[Traits]
-    #: what a cosine means under the model that was asked; None = no vectors
-    scale: Scale | None
+    #: the models that the vectors are of
+    models: tuple[meaning.Part, ...]
     #: names that belong together in this space
     entities: Names
     #: the same with those that belong together everywhere, folded
@@ -149,7 +147,9 @@ class _Judgement:
     why: list[dict[str, float]]
 
 
-def search(reader: Reader, space: str, question: Question, embedder: Embedder | None) -> SearchAnswer:
+def search(
+    reader: Reader, space: str, question: Question, embedder: Embedder | None, older: Sequence[Embedder] = ()
+) -> SearchAnswer:
     """Answer one question from what `reader` holds.
 
     Args:
@@ -157,18 +157,20 @@ def search(reader: Reader, space: str, question: Question, embedder: Embedder | 
         space: the tenant.
         question: what is asked.
         embedder: makes the meaning path; None = words only.
+        older: embedders of earlier models, for memories that have no vector of `embedder` yet.
 
     Raises:
         StorageError: the store cannot be read.
     """
-    asked, degraded = _embed(question, embedder)
+    embedders = [embedder, *older] if embedder is not None else []
+    asked, degraded = _embed(question, embedders)
     when = find_time_range(question.query, now=question.now, timezone=question.timezone)
     where = _widened(question.where, when, question.now)
     found = _gather(reader, space, replace(question, where=where), asked, when)
     language = text.language(question.query)
     if found.memories:
         judged = _judge(reader, space, question, found, asked, when)
-        found, judged = _along_relations(reader, space, replace(question, where=where), embedder, (found, judged))
+        found, judged = _along_relations(reader, space, replace(question, where=where), embedders, (found, judged))
         hits = _choose(question, found, judged)
     else:
         hits = []
@@ -192,24 +194,17 @@ def hit_tokens(hit: Hit) -> int:
 
 @dataclass(frozen=True)
 class _Asked:
-    """The question's texts as vectors; None where there is no embedder."""
+    """The question's texts as directions of these models; None where there is no embedder."""
 
-    model: str = ""
-    scale: Scale | None = None
+    models: tuple[meaning.Part, ...] = ()
     query: NDArray[np.float32] | None = None
     task: NDArray[np.float32] | None = None
 
 
-def _embed(question: Question, embedder: Embedder | None) -> tuple[_Asked, tuple[str, ...]]:
-    if embedder is None:
-        return _Asked(), ()
+def _embed(question: Question, embedders: Sequence[Embedder]) -> tuple[_Asked, tuple[str, ...]]:
     texts = [question.query] + ([question.task_text] if question.task_text else [])
-    try:
-        vectors = embedder.embed(texts)
-        task = vectors[1] if len(texts) > 1 else None
-        return _Asked(embedder.model, scale_of(embedder), vectors[0], task), ()
-    except ProviderError as error:
-        return _Asked(), (f"vector: {error}",)
+    aim, degraded = meaning.aim(texts, embedders)
+    return _Asked(aim.parts, *aim.directions), degraded
 
 
 def _widened(where: KeyFilter, when: TimeRange | None, now: datetime) -> KeyFilter:
@@ -239,8 +234,7 @@ def _gather(reader: Reader, space: str, question: Question, asked: _Asked, when:
         if tokens:
             add(f"{prefix}words", [s.id for s in reader.search_words(space, where, tokens, limit=limit)])
         if vector is not None:
-            scored = reader.search_vectors(space, where, vector, asked.model, limit=limit)
-            add(f"{prefix}meaning", [s.id for s in scored])
+            add(f"{prefix}meaning", meaning.nearest(reader, space, where, vector, asked.models, limit=limit))
 
     from_text("", question.query, asked.query, PATH_LIMIT)
     if question.task_text:
@@ -254,14 +248,14 @@ def _gather(reader: Reader, space: str, question: Question, asked: _Asked, when:
         if row.status in where.statuses:
             rows[id], ranks[id] = row, {"neighbour": 1.0}
     ids = sorted(rows)
-    vectors = reader.vectors(space, ids, asked.model) if asked.query is not None else {}
+    vectors = meaning.directions(reader, space, ids, asked.models)
     memories = [rows[id] for id in ids]
     return _Candidates(
         memories=memories,
         paths=[ranks[id] for id in ids],
         vectors=[vectors.get(id) for id in ids],
         traits=[traits_of(memory) for memory in memories],
-        scale=asked.scale,
+        models=asked.models,
         entities=entities,
         groups=groups,
     )
@@ -327,7 +321,7 @@ def _evidence_for(
     """What speaks for each candidate being about a text, and what that was made of."""
     asked = Traits(words)
     cosine = _cosines(vector, found.vectors)
-    closeness = found.scale.spreads(cosine) if found.scale is not None else cosine
+    closeness = meaning.closeness(cosine, found.vectors, found.models)
     coverage = _coverage(reader, space, words, found)
     topic = _topic_fit(asked, found.traits, found.memories)
     foreign = np.array([traits.language != asked.language for traits in found.traits], dtype=np.bool_)
@@ -413,14 +407,14 @@ def _overlaps(memory: Memory, when: TimeRange) -> bool:
 
 
 def _along_relations(
-    reader: Reader, space: str, question: Question, embedder: Embedder | None, sofar: tuple[_Candidates, _Judgement]
+    reader: Reader, space: str, question: Question, embedders: Sequence[Embedder], sofar: tuple[_Candidates, _Judgement]
 ) -> tuple[_Candidates, _Judgement]:
     """Add what the relations in a question lead to, judged by the question as it reads at the other end and
     weaker by every link. Whoever is not on the way is not who was asked about."""
     on_the_way: set[str] = set()
     for way in ways(reader, space, question.query, question.where):
         further = replace(question, query=way.query, where=way.where, task_context="", constraints=())
-        asked, _ = _embed(further, embedder)
+        asked, _ = _embed(further, embedders)
         there = _gather(reader, space, further, asked, None)
         if there.memories:
             fits = _judge(reader, space, further, there, asked, None)
@@ -445,7 +439,7 @@ def _merged(
         found,
         memories=found.memories + [others.memories[p] for p in new],
         paths=found.paths + [others.paths[p] for p in new],
-        vectors=found.vectors + [others.vectors[p] for p in new],
+        vectors=found.vectors + [others.vectors[p] if others.models == found.models else None for p in new],
         traits=found.traits + [others.traits[p] for p in new],
     )
     fit = np.concatenate([judged.fit, np.zeros(len(new))])

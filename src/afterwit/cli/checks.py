@@ -16,6 +16,7 @@ from afterwit.cli.session import Session
 from afterwit.cli.words import tell
 from afterwit.config import SETTINGS, Settings
 from afterwit.embedding import open_embedder
+from afterwit.embedding.reopening import reopen_embedder
 from afterwit.errors import AfterwitError
 from afterwit.records import KeyFilter, Status
 from afterwit.storage import Store, open_store
@@ -149,7 +150,12 @@ def _store(settings: Settings, store: Store, file: Path | None) -> Iterator[Find
             yield Finding("rights", "warn", f"{file} is read-only", f"Run `chmod u+w {file}` to write again.")
     problems = store.check()
     for problem in problems:
-        yield Finding("integrity", "fail", problem, "Export what can be read, then restore a backup or reindex.")
+        yield Finding(
+            "integrity",
+            "fail",
+            problem,
+            "Export what can be read, then restore a backup; `afterwit reindex --words` mends the word index.",
+        )
     if not problems:
         yield Finding("integrity", "ok", "no damage found")
     active = store.count(settings.space, KeyFilter(without_standings=()))
@@ -193,10 +199,22 @@ def _vectors(settings: Settings, store: Store, model: str) -> Iterator[Finding]:
     models = store.models(settings.space)
     if missing:
         some = "1000 or more" if missing == 1000 else str(missing)
-        yield Finding("vectors", "warn", f"{some} of {rows} memories have none", "Run `afterwit reindex`.")
+        step = "Run `afterwit reindex`; a running server does it by itself."
+        yield Finding("vectors", "warn", f"{some} of {rows} memories have none of {model}", step)
     else:
-        yield Finding("vectors", "ok", f"all {rows} memories have one")
+        yield Finding("vectors", "ok", f"all {rows} memories have one of {model}")
     for name, count in sorted(models.items()):
         if name != model:
-            message = f"{count} of another model: {name}"
-            yield Finding("vectors", "warn", message, "Run `afterwit reindex --drop-old` if it is not used any more.")
+            yield _other_model(settings, name, count, is_needed=missing > 0)
+
+
+def _other_model(settings: Settings, name: str, count: int, *, is_needed: bool) -> Finding:
+    if not is_needed:
+        step = "Run `afterwit reindex --drop-old` if no other process uses it."
+        return Finding("vectors", "warn", f"{count} of another model, not needed any more: {name}", step)
+    older = reopen_embedder(name, settings)
+    if older is not None:
+        older.close()
+        return Finding("vectors", "ok", f"{count} of another model, which still answers: {name}")
+    message = f"{count} of another model, which cannot be opened any more: {name}"
+    return Finding("vectors", "warn", message, "Run `afterwit reindex`; until then these are found by words alone.")

@@ -202,38 +202,71 @@ def rehearsal(memory: "Afterwit") -> "Afterwit":
 # --- reindex -------------------------------------------------------------------------------------
 
 
-@click.command("reindex", short_help="Make the indexes anew. 重建索引。")
+@click.command("reindex", short_help="Embed what lacks a vector, make indexes anew. 补全向量、重建索引。")
+@click.option("--words", is_flag=True, help="Also index all words anew; other writers wait meanwhile.")
 @click.option("--drop-old", is_flag=True, help="Also drop the vectors of embedding models that are no longer used.")
 @json_option
 @pass_session
-def reindex(session: Session, drop_old: bool) -> None:
-    """Index all words anew, and embed what has no vector of the current model.
+def reindex(session: Session, words: bool, drop_old: bool) -> None:
+    """Embed what has no vector of the current embedding model: run it after changing the model.
 
-    重建词索引，并为缺少向量的记忆补上向量；更换嵌入模型后运行。
+    为缺少当前模型向量的记忆补上向量；更换嵌入模型后运行，中断后可重新运行继续。
+
+    Searches and writes go on meanwhile. What was interrupted or killed is continued by the next run.
+    Old vectors are dropped only when every memory has a new one.
 
     \b
     Examples:
       afterwit reindex
       afterwit --space 工作 reindex --drop-old
+      afterwit reindex --words
     """
     with session.memory() as memory:
-        rows = memory.store.rebuild_words(memory.space)
-        model = session.embedder.model if session.embedder is not None else ""
-        before = memory.store.models(memory.space)
-        embedded = _embed(session, memory, max(0, rows - before.get(model, 0)))
-        old = [name for name in before if name != model] if drop_old and model else []
-        dropped = sum(memory.store.drop_vectors(memory.space, name) for name in old)
-        models = memory.store.models(memory.space)
+        store, space = memory.store, memory.space
+        rows = store.rebuild_words(space) if words else 0
+        embedded = _embed(session, memory, _missing(memory))
+        dropped = _drop_old(memory) if drop_old else 0
+        models = store.models(space)
     values = {"words": rows, "embedded": embedded, "dropped": dropped, "models": models}
-    session.answer(lambda: values, lambda: tell("reindexed", rows=rows, embedded=embedded, dropped=dropped))
+    session.answer(lambda: values, lambda: _reindexed(rows, embedded, dropped))
+
+
+def _reindexed(rows: int, embedded: int, dropped: int) -> str:
+    sentences = [tell("words_reindexed", rows=rows)] if rows else []
+    return " ".join([*sentences, tell("reindexed", embedded=embedded, dropped=dropped)])
+
+
+def _missing(memory: "Afterwit") -> int:
+    """About how many memories have no vector of the current model; for the progress bar."""
+    try:
+        model = memory.embedder.model if memory.embedder is not None else ""
+    except ProviderError:
+        return 0
+    return max(0, memory.count(all_states=True) - memory.store.models(memory.space).get(model, 0))
+
+
+def _drop_old(memory: "Afterwit") -> int:
+    """Drop the vectors of other models, unless some of them still have to answer."""
+    store, space, embedder = memory.store, memory.space, memory.embedder
+    try:
+        model = embedder.model if embedder is not None else ""
+    except ProviderError:
+        model = ""
+    if not model or store.without_vector(space, model, limit=1):
+        click.echo(tell("note", text=tell("old_kept")), err=True)
+        return 0
+    return sum(store.drop_vectors(space, name) for name in store.models(space) if name != model)
 
 
 def _embed(session: Session, memory: "Afterwit", missing: int) -> int:
     """Embed what has no vector; a failing embedder is only a note, for that can be done later."""
-    done = 0
+    done, is_waiting = 0, False
     try:
         with session.progress("embed", missing) as advance:
             for total in memory.embed_missing():
+                if total == done and not is_waiting:
+                    click.echo(tell("note", text=tell("embeds_elsewhere")), err=True)
+                is_waiting = total == done
                 advance(total - done)
                 done = total
     except ProviderError as error:

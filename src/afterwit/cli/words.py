@@ -51,15 +51,24 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "Meaning is not searched yet for what is new: {reason}",
         "新内容暂时不能按语义搜索：{reason}",
     ),
-    "reindexed": (
-        "Words of {rows} memories indexed anew, {embedded} embedded, {dropped} old vectors dropped.",
-        "已重建 {rows} 条记忆的词索引，新增 {embedded} 条向量，删除旧向量 {dropped} 条。",
+    "embeds_elsewhere": (
+        "Another process is embedding this space; waiting for it.",
+        "另一个进程正在为此空间生成向量，等待其完成。",
     ),
     "joined": ("“{alias}” stands for “{name}” now.", "“{alias}”现在代表“{name}”。"),
     "split": ("“{alias}” no longer stands for “{name}”.", "“{alias}”不再代表“{name}”。"),
     "alias_given": ("{alias} stands for {name}: given", "{alias} 代表 {name}：手动添加"),
     "alias_learned": ("{alias} stands for {name}: learned from [m:{id}]", "{alias} 代表 {name}：学自 [m:{id}]"),
     "no_entities": ("Nobody and nothing is known by name yet.", "还没有已知的人、项目或事物。"),
+    "old_kept": (
+        "Old vectors are kept: some memories have no new one yet.",
+        "保留旧向量：部分记忆还没有新向量。",
+    ),
+    "reindexed": (
+        "{embedded} memories embedded, {dropped} old vectors dropped.",
+        "新增 {embedded} 条向量，删除旧向量 {dropped} 条。",
+    ),
+    "words_reindexed": ("Words of {rows} memories indexed anew.", "已重建 {rows} 条记忆的词索引。"),
     "healthy": ("Everything that was checked is fine.", "检查项全部正常。"),
     "unhealthy": ("{failed} failed, {warned} to look at.", "{failed} 项失败，{warned} 项需留意。"),
 }

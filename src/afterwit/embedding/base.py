@@ -142,8 +142,12 @@ class Background(Generic[Loaded]):
             future.set_exception(error)
 
 
+#: Most texts of a search: a query, its sentences, a task. Larger batches are memories to be stored.
+_SEARCHED = 8
+
+
 class CachingEmbedder:
-    """Remembers the vectors of single texts, which are queries and tend to repeat.
+    """Remembers the vectors of texts that come few at a time: queries and tasks, which tend to repeat.
 
     Keyed by a digest: the texts themselves, of up to 16 KiB each, are not kept.
     """
@@ -171,21 +175,22 @@ class CachingEmbedder:
         return self._inner.dimensions
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """See `Embedder.embed`; batches of several texts pass by the cache."""
-        if len(texts) != 1:
+        """See `Embedder.embed`; larger batches pass by the cache."""
+        if not 1 <= len(texts) <= _SEARCHED:
             return self._inner.embed(texts)
-        key = hashlib.blake2b(texts[0].encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        keys = [hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest() for text in texts]
         with self._lock:
-            known = self._rows.get(key)
-            if known is not None:
+            known = {key: self._rows[key] for key in keys if key in self._rows}
+            for key in known:
                 self._rows.move_to_end(key)
-                return known.copy()
-        made = self._inner.embed(texts)
-        with self._lock:
-            self._rows[key] = made.copy()
-            if len(self._rows) > self._entries:
-                self._rows.popitem(last=False)
-        return made
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+        if missing:
+            known |= dict(zip(missing, self._inner.embed(list(missing.values())).copy(), strict=True))
+            with self._lock:
+                self._rows |= {key: known[key] for key in missing}
+                while len(self._rows) > self._entries:
+                    self._rows.popitem(last=False)
+        return np.stack([known[key] for key in keys])
 
     def warm(self) -> None:
         """See `Embedder.warm`."""

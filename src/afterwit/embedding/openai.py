@@ -117,6 +117,11 @@ class OpenAIEmbedder:
         self._probing = Background(self._probe, finishes_before_exit=False)
 
     @property
+    def host(self) -> str:
+        """Host and port that are asked."""
+        return self._endpoint.host
+
+    @property
     def model(self) -> str:
         """See `Embedder.model`; the first call asks the endpoint."""
         endpoint = self._endpoint

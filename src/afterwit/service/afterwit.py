@@ -1,13 +1,14 @@
 """The façade. Every door (library, MCP, CLI, REST) calls these methods and nothing below them."""
 
+import copy
 import logging
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Self, Unpack
 
-from afterwit import recall, text
+from afterwit import text
 from afterwit.clock import utc_now
 from afterwit.config import Settings, load_settings
 from afterwit.digest import Digest, digest
@@ -16,7 +17,6 @@ from afterwit.entities import entities_of
 from afterwit.errors import Conflict, InvalidInput, NotFound, ProviderError
 from afterwit.extract import prepare
 from afterwit.messages import say
-from afterwit.recall import SearchAnswer
 from afterwit.records import (
     GLOBAL,
     Add,
@@ -39,8 +39,9 @@ from afterwit.records import (
 )
 from afterwit.resolve import Known, resolve
 from afterwit.service import portability
+from afterwit.service.answers import Answers
 from afterwit.service.conversation import Turn, turn_memories
-from afterwit.service.naming import Naming, subject_names
+from afterwit.service.naming import subject_names
 from afterwit.service.options import (
     Moment,
     SearchOptions,
@@ -48,9 +49,10 @@ from afterwit.service.options import (
     WriteFields,
     moment,
     read_filter,
-    read_question,
 )
 from afterwit.service.portability import ImportReport
+from afterwit.service.reembedding import OlderModels, Reembedding
+from afterwit.service.searching import Searching
 from afterwit.service.updating import (
     apply_correction,
     apply_fields,
@@ -65,7 +67,7 @@ from afterwit.vocabulary import fold_scope
 
 _log = logging.getLogger(__name__)
 
-#: Memories written in one transaction by `write_many`, and embedded in one batch.
+#: Memories written in one transaction by `write_many`.
 BATCH = 64
 
 #: Characters of an id's end that people may type instead of the whole.
@@ -101,7 +103,7 @@ class Story:
     entities: tuple[str, ...] = ()
 
 
-class Afterwit(Naming):
+class Afterwit(Searching):
     """Long-term memory of one space.
 
     Safe to use from several threads; several processes may use the same store.
@@ -135,6 +137,9 @@ class Afterwit(Naming):
         self.space = settings.space
         self.embedder = embedder
         self._clock = clock
+        self._answers = Answers()
+        self._older = OlderModels(settings)
+        self._reembedding = None if embedder is None else Reembedding(store, self.space, embedder, clock=clock)
         writer = writer or Writer()
         self.writer = writer if writer.session else replace(writer, session=new_id(clock()))
 
@@ -165,17 +170,25 @@ class Afterwit(Naming):
             raise
 
     def as_writer(self, writer: Writer) -> "Afterwit":
-        """The same memory seen by another writer; shares store and embedder."""
-        return Afterwit(self.store, self.embedder, settings=self.settings, writer=writer, clock=self._clock)
+        """The same memory seen by another writer; shares store, embedder and all that is kept."""
+        seen = copy.copy(self)
+        seen.writer = writer if writer.session else replace(writer, session=new_id(self._clock()))
+        return seen
 
     def warm(self) -> None:
         """Load the embedder and embed what has no vector yet, in the background; returns at once."""
         if self.embedder is not None:
             self.embedder.warm()
-        threading.Thread(target=self._prepare, name="afterwit-prepare", daemon=True).start()
+        threading.Thread(target=prepare, name="afterwit-prepare", daemon=True).start()
+        if self._reembedding is not None:
+            self._reembedding.start()
 
     def close(self) -> None:
-        """Release the store and the embedder."""
+        """Stop what runs in the background, release the store and the embedder."""
+        if self._reembedding is not None:
+            self._reembedding.close()
+        self._answers.clear()
+        self._older.close()
         self.store.close()
         if self.embedder is not None:
             self.embedder.close()
@@ -245,6 +258,7 @@ class Afterwit(Naming):
             vectors = self._vectors(part)
             with self.store.transaction(self.space, now=now, actor=self.writer.name) as tx:
                 tx.apply(Add(memory, vectors.get(memory.id)) for memory in part)
+            self._embed_later(part, vectors)
         return [memory.id for memory in memories]
 
     def _write_batch(self, batch: Sequence[tuple[str, WriteFields]]) -> list[Receipt]:
@@ -263,6 +277,7 @@ class Afterwit(Naming):
                     continue
                 done = [self._store_one(tx, one, vectors.get(one.memory.id), now) for one in made]
                 receipts.append(summary_receipt(done, text.language(content)))
+        self._embed_later(memories, vectors)
         return receipts
 
     def _store_one(self, tx: Transaction, one: Draft, vector: Vector | None, now: datetime) -> Receipt:
@@ -291,57 +306,20 @@ class Afterwit(Naming):
             return {}
         return {memory.id: to_vector(embedder.model, array) for memory, array in zip(memories, arrays, strict=True)}
 
-    def _prepare(self) -> None:
-        prepare()
-        try:
-            for _ in self.embed_missing():
-                pass
-        except (ProviderError, NotFound) as error:
-            _log.warning("Some memories have no vector yet: %s", error)
+    def _embed_later(self, memories: Sequence[Memory], vectors: Mapping[str, Vector]) -> None:
+        """Have a running server make the vectors that these memories, which are stored now, still lack."""
+        if self._reembedding is not None and len(vectors) < len(memories):
+            self._reembedding.wake()
 
     def embed_missing(self) -> Iterator[int]:
-        """Embed what has no vector of the current model; yields how many were done so far.
+        """Embed what has no vector of the current model; yields how many were done here so far, the same
+        number again while another process is at it.
 
         Raises:
             ProviderError: the embedder failed; what was done stays.
+            StorageError: the store could not be read or written.
         """
-        embedder = self.embedder
-        done = 0
-        while embedder is not None:
-            memories = self.store.without_vector(self.space, embedder.model, limit=BATCH)
-            if not memories:
-                return
-            arrays = embedder.embed([embedded_text(memory) for memory in memories])
-            vectors = {m.id: to_vector(embedder.model, array) for m, array in zip(memories, arrays, strict=True)}
-            self.store.put_vectors(self.space, vectors)
-            done += len(memories)
-            yield done
-
-    # --- search ----------------------------------------------------------------------------------
-
-    def search(self, query: str, **options: Unpack[SearchOptions]) -> SearchAnswer:
-        """Find the few memories that matter for a question, or say that there is none.
-
-        Args:
-            query: what is looked for, a sentence or words.
-            **options: see `SearchOptions`. `as_of` asks what was true at a time, as known today;
-                `known_at` asks what was believed at a time.
-
-        Raises:
-            InvalidInput: empty query, k outside 1..50, malformed scope, naive time, ...
-            StorageError: the store could not be read.
-        """
-        now = self._clock()
-        question = self._asked_by_any_name(read_question(query, options, settings=self.settings, now=now))
-        answer = recall.search(self.store, self.space, question, self.embedder)
-        if answer.hits:
-            return answer
-        return replace(answer, other_scopes=self._other_scopes(question.where))
-
-    def _other_scopes(self, where: KeyFilter) -> tuple[str, ...]:
-        """Scopes that hold active memories and were not searched; helps a caller who forgot to name one."""
-        searched = set(where.scopes)
-        return tuple(scope for scope in self.store.known_scopes(self.space) if scope not in searched)[:5]
+        return iter(()) if self._reembedding is None else self._reembedding.run()
 
     def note_use(self, memory_ids: Sequence[str], *, task_id: str = "", cited: bool = False) -> None:
         """Record that memories were shown to a task, or cited by it.
@@ -372,7 +350,7 @@ class Afterwit(Naming):
         update = read_update(fields, writer=self.writer, now=now)
         memory = self.get(memory_id)
         new = corrected(memory, update, writer=self.writer, now=now) if update.content else None
-        vector = self._vectors([new]).get(new.id) if new is not None else None
+        vectors = self._vectors([new] if new is not None else [])
         with self.store.transaction(self.space, now=now, actor=self.writer.name) as tx:
             memory = self._current(tx, memory.id)
             if new is None:
@@ -384,7 +362,9 @@ class Afterwit(Naming):
                     f"This memory is {memory.status.value} and cannot be corrected.",
                     next_step="Correct the one that replaced it, or write a new one.",
                 )
-            return apply_correction(tx, memory, new, vector, update.reason)
+            receipt = apply_correction(tx, memory, new, vectors.get(new.id), update.reason)
+        self._embed_later([new], vectors)
+        return receipt
 
     def forget(self, memory_id: str, *, reason: str = "", erase: bool = False) -> Receipt:
         """Take a memory out of recall; with `erase`, remove every trace of it.
@@ -408,10 +388,12 @@ class Afterwit(Naming):
             related = tuple(change.memory_id for change in children)
             if erase:
                 tx.apply([*children, Erase(id, reason)])
-                return Receipt(Outcome.ERASED, id, ("erased",), say("erased", language), related)
-            if memory.status is not Status.FORGOTTEN:
+            elif memory.status is not Status.FORGOTTEN:
                 tx.apply([*children, Retire(id, Status.FORGOTTEN, reason or "forgotten")])
-            return Receipt(Outcome.FORGOTTEN, id, ("forgotten",), say("forgotten", language), related)
+        self._answers.clear()
+        if erase:
+            return Receipt(Outcome.ERASED, id, ("erased",), say("erased", language), related)
+        return Receipt(Outcome.FORGOTTEN, id, ("forgotten",), say("forgotten", language), related)
 
     # --- look ------------------------------------------------------------------------------------
 

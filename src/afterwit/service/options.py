@@ -66,6 +66,8 @@ class SearchOptions(TypedDict, total=False):
     budget_tokens: int
     #: rank everything: no relevance cut, no removal of near-duplicates, no token budget; for judging the order
     exhaustive: bool
+    #: asked ahead of the real call, while the user types: the answer is kept, so that the call is a look-up
+    prefetch: bool
 
 
 class UpdateFields(TypedDict, total=False):

@@ -52,6 +52,10 @@ _DROPPED_AT_ONCE = 2000
 _inherited: list[object] = []
 
 
+#: The present that a caller tells may be past by as long as it waited for the lock since, in microseconds.
+_LATE_US = 60_000_000
+
+
 def _lease_name(space: str, work: str) -> str:
     """The flag of a lease: names of spaces are too long for it."""
     return "lease " + hashlib.blake2b(f"{work} {space}".encode(), digest_size=16).hexdigest()
@@ -410,8 +414,8 @@ class SqliteStore(_Searching):
             known = driver(connection).execute("SELECT value FROM flag WHERE name = ?", (name,)).fetchone()
             if known is not None:
                 until, _, owner = known[0].partition(" ")
-                # One that ends later than any lease of now can was taken by a clock that was wrong.
-                if owner != holder and now_us < int(until) <= now_us + lasts_us:
+                # One that ends much later than any of now can was taken by a clock that was wrong.
+                if owner != holder and now_us < int(until) <= now_us + lasts_us + _LATE_US:
                     return False
             value = f"{now_us + lasts_us} {holder}"
             connection.exec_driver_sql("INSERT OR REPLACE INTO flag(name, value) VALUES (?, ?)", (name, value))

@@ -8,7 +8,7 @@ from afterwit.config import load_settings
 from afterwit.entities import Names, taught_aliases
 from afterwit.entities.names import named_in
 from afterwit.errors import Conflict, Forbidden, InvalidInput, NotFound
-from afterwit.records import Alias, Outcome, Trust
+from afterwit.records import Outcome, Trust
 from afterwit.service import Afterwit, SearchOptions, Writer
 from afterwit.storage import open_store
 from afterwit.testing import FixedClock, HashEmbedder
@@ -53,16 +53,16 @@ def ways_told(memory: Afterwit, query: str) -> dict[str, str]:
 
 
 def test_chains_of_aliases_lead_to_one_name_and_circles_end() -> None:
-    names = Names([Alias("s", "a", "b", NOW), Alias("s", "b", "c", NOW), Alias("s", "x", "y", NOW)])
+    names = Names([("a", "b"), ("b", "c"), ("x", "y")])
     assert names.root("a") == names.root("b") == names.root("c") == "c"
     assert names.all_said("a") == ("c", "a", "b")
     assert names.all_of("unknown") == ("unknown",)
-    circle = Names([Alias("s", "a", "b", NOW), Alias("s", "b", "a", NOW)])
+    circle = Names([("a", "b"), ("b", "a")])
     assert set(circle.all_said("a")) == {"a", "b"}
 
 
 def test_a_project_and_its_bare_name_are_one_where_it_has_other_names() -> None:
-    names = Names([Alias("s", "phoenix", "atlas", NOW)])
+    names = Names([("phoenix", "atlas")])
     assert names.root("project:atlas") == "atlas"
     assert {"phoenix", "project:atlas"} <= set(names.all_of("project:atlas"))
 

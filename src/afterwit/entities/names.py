@@ -1,11 +1,11 @@
 """Which names belong together, and which of them a text names."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cached_property, lru_cache
 
 from afterwit import text
-from afterwit.records import Alias, Memory
+from afterwit.records import Memory
 from afterwit.storage import Reader
 from afterwit.text.tokens import CJK
 from afterwit.vocabulary import USER
@@ -26,9 +26,9 @@ _NO_NAME = re.compile(
 class Names:
     """The other names of a space's entities."""
 
-    def __init__(self, aliases: Sequence[Alias]) -> None:
-        """Take the aliases of a space, as `Reader.aliases` returns them."""
-        self._name_of = {item.alias: item.name for item in aliases}
+    def __init__(self, pairs: Iterable[tuple[str, str]] = ()) -> None:
+        """Take the aliases of a space as pairs of an alias and the name that it stands for."""
+        self._name_of = dict(pairs)
 
     def __bool__(self) -> bool:
         """Whether any name has another."""
@@ -74,11 +74,17 @@ class Names:
             folded: the text as `text.fold` returns it.
             subjects: names that are known besides the aliases, folded.
         """
-        known: dict[str, list[str]] = {}
-        for name in (*subjects, *(name for names in self._groups.values() for name in names)):
-            if name != USER:
-                known.setdefault(bare(name), []).append(name)
+        known = self.by_word(subjects)
         return {other for word in named_in(folded, known) for name in known[word] for other in self.all_of(name)}
+
+    def by_word(self, subjects: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
+        """Name as it stands in a folded text -> subjects and aliases that are said so; not the user."""
+        return _by_word(self, tuple(subjects))
+
+    def known(self) -> Iterator[str]:
+        """All names that have another."""
+        for names in self._groups.values():
+            yield from names
 
     @cached_property
     def _members(self) -> frozenset[str]:
@@ -94,7 +100,22 @@ class Names:
 
 def names_of(reader: Reader, space: str) -> Names:
     """The other names that hold in a space now."""
-    return Names(reader.aliases(space))
+    return _kept(tuple((item.alias, item.name) for item in reader.aliases(space)))
+
+
+# Asked by every search and seldom changed; a change makes another key.
+@lru_cache(maxsize=64)
+def _kept(pairs: tuple[tuple[str, str], ...]) -> Names:
+    return Names(pairs)
+
+
+@lru_cache(maxsize=64)
+def _by_word(names: Names, subjects: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:
+    found: dict[str, dict[str, None]] = {}
+    for name in (*subjects, *names.known()):
+        if name != USER:
+            found.setdefault(bare(name), {})[name] = None
+    return {word: tuple(said) for word, said in found.items()}
 
 
 def key_of(name: str) -> str:
@@ -147,9 +168,8 @@ def entities_of(reader: Reader, space: str, memory: Memory) -> tuple[str, ...]:
     """What a memory is about: its subject and project, the known subjects and aliases that it names, and the
     identifiers and names that another memory has, too. Each by the name that stands for it, sorted."""
     names = names_of(reader, space)
-    known = {bare(subject): subject for subject in reader.known_subjects(space) if subject != USER}
-    known |= {bare(name): name for item in reader.aliases(space) for name in (item.alias, item.name) if name != USER}
-    found = {known[word] for word in named_in(text.fold(memory.summary), known)}
+    known = names.by_word(reader.known_subjects(space))
+    found = {known[word][0] for word in named_in(text.fold(memory.summary), known)}
     found |= {memory.subject} - {""}
     if memory.scope.startswith("project:"):
         found.add(memory.scope)

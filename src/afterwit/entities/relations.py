@@ -15,9 +15,9 @@ from afterwit.storage import Reader
 from afterwit.vocabulary import USER
 
 #: Links that a question is followed along, other ends that are tried at each, memories looked at for each;
-#: ways in all.
+#: ways in all, readings of one question.
 MAX_LINKS, MAX_ENDS, MAX_BRIDGES = 2, 2, 30
-MAX_WAYS = 4
+MAX_WAYS, MAX_READINGS = 4, 6
 #: Longest value, in characters, that is taken for a name.
 LONGEST_VALUE = 40
 
@@ -193,23 +193,31 @@ class _Graph:
     def __init__(self, reader: Reader, space: str, where: KeyFilter) -> None:
         self._reader, self._space, self._where = reader, space, where
         self._names = names_of(reader, space)
-        known = (*reader.known_subjects(space), *(n for item in reader.aliases(space) for n in (item.alias, item.name)))
-        self._known = {bare(name): name for name in known if name != USER}
+        self._known = self._names.by_word(reader.known_subjects(space))
 
     def next_ways(self, query: str, chain: tuple[str, ...]) -> list[Way]:
         """Ways along the first reading of the question that a memory bears out."""
-        tried: set[tuple[str, str]] = set()
-        for phrase in _phrases(query):
-            of = USER if phrase.of in _USER_WORDS else phrase.of
-            family = _family(phrase.relation)
-            if (of, phrase.relation) in tried or not (family or of in self._known) or not text.query_tokens(bare(of)):
-                continue
-            tried.add((of, phrase.relation))
+        for phrase, of, family in self._readings(query):
             ends = self._ends(query, of, family or frozenset((phrase.relation,)))
             if ends:
                 made = (self._way(query, phrase, end, chain or (of,)) for end in ends)
                 return [way for way in made if way is not None]
         return []
+
+    def _readings(self, query: str) -> list[tuple[_Phrase, str, frozenset[str]]]:
+        """The likeliest readings, with whose relation it is and the words for it: known names and relations first."""
+        found: dict[tuple[str, str], tuple[_Phrase, str, frozenset[str]]] = {}
+        for phrase in _phrases(query):
+            of = USER if phrase.of in _USER_WORDS else phrase.of
+            family = _family(phrase.relation)
+            if (family or of in self._known) and text.query_tokens(bare(of)):
+                found.setdefault((of, phrase.relation), (phrase, of, family))
+
+        def doubt(reading: tuple[_Phrase, str, frozenset[str]]) -> int:
+            _, of, family = reading
+            return 2 - bool(family) - (of == USER or of in self._known)
+
+        return sorted(found.values(), key=doubt)[:MAX_READINGS]
 
     def _way(self, query: str, phrase: _Phrase, end: str, chain: tuple[str, ...]) -> Way | None:
         asked = query.replace(phrase.text, f" {bare(end)} ", 1)
@@ -220,7 +228,7 @@ class _Graph:
 
     def _ends(self, query: str, of: str, family: frozenset[str]) -> list[str]:
         """Entities that memories name beside `of` with a word of the relation, the best memory's first."""
-        near = self._names.all_of(USER if of == USER else self._known.get(of, of))
+        near = self._names.all_of(USER if of == USER else self._known.get(of, (of,))[0])
         tokens = text.query_tokens(" ".join((*map(bare, near), *family)))
         scored = self._reader.search_words(self._space, self._where, tokens, limit=MAX_BRIDGES)
         rows = self._reader.get(self._space, [item.id for item in scored])
@@ -249,7 +257,7 @@ class _Graph:
     def _named_beside(self, row: Memory, folded: str) -> Iterator[str]:
         if row.subject:
             yield row.subject
-        yield from (self._known[word] for word in named_in(folded, self._known))
+        yield from (self._known[word][0] for word in named_in(folded, self._known))
         value = str(row.structured.get("value") or "")
         if 1 < len(value) <= LONGEST_VALUE and not value.isdigit():
             yield text.fold(value)

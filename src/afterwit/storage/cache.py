@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
+from afterwit.clock import from_us
 from afterwit.errors import InvalidInput
-from afterwit.records import KeyFilter
+from afterwit.records import Alias, KeyFilter
 from afterwit.storage.base import Scored, WordStatistics
 from afterwit.storage.columns import SELECT_KEYS, Columns, Mask, grown
 from afterwit.storage.quantised import QuantisedVectors, exact_cosines
@@ -98,7 +99,7 @@ class SpaceCache:
         self._posting_bytes = 0
         self._models: dict[int, QuantisedVectors] = {}
         self._present: dict[str, list[str]] = {}
-        self._aliases: list[tuple[str, str, str, str, int]] | None = None
+        self._aliases: tuple[Alias, ...] | None = None
         self._others: dict[str, list[str]] = {}
         self._turns: NDArray[np.int64] | None = None
         self._mark = None
@@ -295,11 +296,15 @@ class SpaceCache:
             self._present[name] = self._columns.present(name)
         return list(self._present[name])
 
-    def aliases(self, connection: Connection) -> list[tuple[str, str, str, str, int]]:
-        """Alias, name, source, memory id and time of what counts, by alias."""
+    def aliases(self, connection: Connection, space: str) -> list[Alias]:
+        """See `Reader.aliases`."""
         if self._aliases is None:
-            self._aliases = driver(connection).execute(_ALIASES, (self._space_id,)).fetchall()
-        return self._aliases
+            rows = driver(connection).execute(_ALIASES, (self._space_id,))
+            self._aliases = tuple(
+                Alias(space, alias, name, from_us(since), source, memory_id)
+                for alias, name, source, memory_id, since in rows
+            )
+        return list(self._aliases)
 
     def _posting(self, connection: Connection, token: str) -> _Posting:
         word = prefix(self._space_id) + token

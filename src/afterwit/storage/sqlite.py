@@ -135,11 +135,7 @@ class _Searching(SqlReader):
     def aliases(self, space: str) -> list[Alias]:
         """See `Reader.aliases`."""
         with self._searching(space) as found:
-            rows = [] if found is None else found[1].aliases(found[0])
-        return [
-            Alias(space, alias, name, from_us(since), source, memory_id)
-            for alias, name, source, memory_id, since in rows
-        ]
+            return [] if found is None else found[1].aliases(found[0], space)
 
     def known_scopes(self, space: str) -> list[str]:
         """See `Reader.known_scopes`."""

@@ -43,12 +43,12 @@ class Weights:
     #: share of the evidence itself beside standing out from the others
     absolute: float = 0.3
     #: standing at which a text is as likely relevant as not, and the steepness of the transition
-    middle: float = 2.75
+    middle: float = 2.6
     steepness: float = 1.5
     #: relevance below this is not returned, 0..1
     cut: float = 0.5
     #: standing this far below the best one is not returned
-    cut_distance: float = 0.9
+    cut_distance: float = 1.2
     #: how much being about the task's goal and constraints counts beside being about the query, 0..1, and how far
     #: below the best one for the task a memory may stand: a task has several sides
     task_fit: float = 0.7

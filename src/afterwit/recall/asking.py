@@ -1,0 +1,157 @@
+"""A question, and the memories that its paths bring: keys first, then words, meaning, time and task."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from afterwit import meaning, text
+from afterwit.dates import TimeRange
+from afterwit.embedding import Embedder
+from afterwit.entities import Names, names_of
+from afterwit.records import KeyFilter, Memory, Status
+from afterwit.spelling import spellings
+from afterwit.storage import Order, Reader
+from afterwit.traits import Traits, traits_of
+from afterwit.vocabulary import ALIASES
+
+#: Candidates that each path may bring. The same for every k, so that a larger k never changes the first results.
+PATH_LIMIT = 40
+
+#: Sentences at a query's end that are also looked for by themselves.
+_QUERY_PARTS = 3
+
+_PAST_STATUSES = (Status.ACTIVE, Status.SUPERSEDED, Status.EXPIRED)
+
+
+@dataclass(frozen=True)
+class Question:
+    """One search, with everything that was given validated."""
+
+    query: str
+    where: KeyFilter
+    now: datetime
+    #: the task's goal; counts as much as the query itself
+    task_context: str = ""
+    #: what has been settled in this task so far
+    constraints: tuple[str, ...] = ()
+    #: the asking role; its own pool goes before the shared one
+    role: str = ""
+    k: int = 5
+    budget_tokens: int = 800
+    #: IANA zone in which "yesterday" is meant; "" = the machine's
+    timezone: str = ""
+    #: rank every candidate: no cut, no removal of near-duplicates, no budget
+    exhaustive: bool = False
+
+    @property
+    def task_text(self) -> str:
+        """Goal and constraints as one text."""
+        return "\n".join(part for part in (self.task_context, *self.constraints) if part)
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Columns over the candidates, position by position."""
+
+    memories: list[Memory]
+    paths: list[dict[str, float]]
+    vectors: list[NDArray[np.float32] | None]
+    traits: list[Traits]
+    #: the models that the vectors are of
+    models: tuple[meaning.Part, ...]
+    #: names that belong together in this space
+    entities: Names
+    #: the same with those that belong together everywhere, folded
+    groups: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The question's texts as directions of these models; None where there is no embedder."""
+
+    models: tuple[meaning.Part, ...] = ()
+    #: the whole query first, then its parts; see `parts_of`
+    query: tuple[NDArray[np.float32] | None, ...] = ()
+    task: NDArray[np.float32] | None = None
+
+
+def parts_of(query: str) -> list[str]:
+    """The query, and its last sentences when it has several: what is asked may stand behind small talk."""
+    sentences = text.sentences(query)
+    return [query, *sentences[-_QUERY_PARTS:]] if len(sentences) > 1 else [query]
+
+
+def embed(question: Question, embedders: Sequence[Embedder]) -> tuple[Asked, tuple[str, ...]]:
+    parts = parts_of(question.query)
+    texts = [*parts, *([question.task_text] if question.task_text else [])]
+    aim, degraded = meaning.aim(texts, embedders)
+    directions = aim.directions or (None,) * len(texts)
+    task = directions[len(parts)] if question.task_text else None
+    return Asked(aim.parts, directions[: len(parts)], task), degraded
+
+
+def widened(where: KeyFilter, when: TimeRange | None, now: datetime) -> KeyFilter:
+    """A question about another time may also be answered by what held then, though it no longer does."""
+    asks_current = where.statuses == (Status.ACTIVE,) and where.known_at is None and where.valid_at == now
+    if when is None or not asks_current:
+        return where
+    if when.start >= now:
+        return replace(where, valid_through=when.end)
+    return replace(where, statuses=_PAST_STATUSES, valid_at=when.start, valid_through=max(when.end, now))
+
+
+def gather(reader: Reader, space: str, question: Question, asked: Asked, when: TimeRange | None) -> Candidates:
+    where = question.where
+    ranks: dict[str, dict[str, float]] = {}
+    entities = names_of(reader, space)
+    groups = (*ALIASES, *entities.groups)
+
+    def add(path: str, ids: Sequence[str]) -> None:
+        for position, id in enumerate(ids, start=1):
+            found = ranks.setdefault(id, {})
+            found[path] = min(position, found.get(path, position))
+
+    def from_text(prefix: str, words: str, vector: NDArray[np.float32] | None, limit: int) -> None:
+        tokens = text.query_tokens(words)
+        said_otherwise = (name for names in spellings(tokens, groups).values() for name in names)
+        tokens = list(dict.fromkeys([*tokens, *sorted(token for name in said_otherwise for token in name)]))
+        if tokens:
+            add(f"{prefix}words", [s.id for s in reader.search_words(space, where, tokens, limit=limit)])
+        if vector is not None:
+            add(f"{prefix}meaning", meaning.nearest(reader, space, where, vector, asked.models, limit=limit))
+
+    for part, vector in zip(parts_of(question.query), asked.query, strict=True):
+        from_text("", part, vector, PATH_LIMIT if part == question.query else PATH_LIMIT // 4)
+    if question.task_text:
+        from_text("task_", question.task_text, asked.task, PATH_LIMIT // 2)
+    if when is not None:
+        in_range = replace(where, happened_from=when.start, happened_to=when.end)
+        add("time", [m.id for m in reader.find(space, in_range, order=Order.LATEST, limit=PATH_LIMIT)])
+    rows = _with_neighbours(reader, space, reader.get(space, list(ranks)), where)
+    ids = sorted(rows)
+    vectors = meaning.directions(reader, space, ids, asked.models)
+    memories = [rows[id] for id in ids]
+    return Candidates(
+        memories=memories,
+        paths=[ranks.get(id, {"neighbour": 1.0}) for id in ids],
+        vectors=[vectors.get(id) for id in ids],
+        traits=[traits_of(memory) for memory in memories],
+        models=asked.models,
+        entities=entities,
+        groups=groups,
+    )
+
+
+def _with_neighbours(reader: Reader, space: str, rows: dict[str, Memory], where: KeyFilter) -> dict[str, Memory]:
+    """The rows, and the turns before and after those that are turns of a conversation."""
+    around = [id for row in rows.values() for id in neighbours_of(row) if id not in rows]
+    return rows | {id: row for id, row in reader.get(space, around).items() if row.status in where.statuses}
+
+
+def neighbours_of(memory: Memory) -> list[str]:
+    """Ids of the turns before and after a turn of a conversation; none for other memories."""
+    structured = memory.structured
+    return [str(structured[name]) for name in ("previous", "next") if name in structured]

@@ -117,6 +117,12 @@ def test_several_statements_in_one_text_become_several_memories(memory: Afterwit
     assert memory.count() == 2
 
 
+def test_small_talk_around_statements_does_not_glue_them_together(memory: Afterwit) -> None:
+    receipt = memory.write("Thanks, that helps! I prefer concise answers. I live in Oslo. Bye!")
+    assert len(receipt.parts) == 2
+    assert {memory.get(part.id).kind for part in receipt.parts} == {Kind.PREFERENCE, Kind.FACT}
+
+
 def test_batch_with_a_malformed_item_stores_nothing(memory: Afterwit) -> None:
     with pytest.raises(InvalidInput):
         memory.write_many([("The port is 8080.", {"kind": "fact"}), ("The port is 8081.", {"kind": "colour"})])

@@ -93,8 +93,10 @@ def draft(content: str, given: Mapping[str, Any], setting: Setting) -> list[Draf
 
 
 def _is_several(own: str, found: Sequence[Candidate]) -> bool:
-    """Whether a text is nothing but several statements, each of which stands alone."""
-    return len(found) > 1 and len(found) == len(text.sentences(own))
+    """Whether a text is several statements, each of which stands alone, and beside them only small talk."""
+    if len(found) < 2:
+        return False
+    return len(found) == sum(judge(sentence, explicit=False).accepted for sentence in text.sentences(own))
 
 
 def _from_statement(content: str, setting: Setting) -> Candidate:

@@ -146,11 +146,16 @@ def _leave(_number: int, _frame: FrameType | None) -> None:
 
 async def _serve_stdio(opening: Opening) -> None:
     server = build_server(opening.get)
-    async with (
-        stdio_server() as (incoming, outgoing),
-        _answering_all(incoming, outgoing, on_first_answer=opening.start) as (reads, writes),
-    ):
-        await server.run(reads, writes, server.create_initialization_options())
+    async with stdio_server() as (incoming, outgoing):
+        try:
+            async with _answering_all(incoming, outgoing, on_first_answer=opening.start) as (reads, writes):
+                await server.run(reads, writes, server.create_initialization_options())
+        except anyio.get_cancelled_exc_class():
+            # The client stopped listening. It may still hold the input open, and the thread that waits for that
+            # cannot be interrupted; what was acknowledged is committed.
+            _log.info("The client closed the pipe.")
+            opening.close()
+            os._exit(0)
 
 
 @asynccontextmanager

@@ -176,8 +176,15 @@ def test_a_name_that_comes_to_stand_for_two_is_dropped_if_learned_and_stays_if_g
 def test_existing_memories_are_found_by_both_names(memory: Afterwit) -> None:
     memory.write("The deploy target is kubernetes 1.29.")
     memory.write("Robert Smith lives in Lyon.")
+    question = "Where does Bob live?"
+    before = memory.search(question)
     memory.alias("Bob", "Robert Smith")
-    assert found(memory, "Where does Bob live?") == ["Robert Smith lives in Lyon."]
+    hit = memory.search(question).hits[0]
+    assert (hit.memory.summary, hit.why["coverage"]) == ("Robert Smith lives in Lyon.", 1.0)
+    memory.split_entity("bob")
+    assert memory.search(question).hits == before.hits
+    memory.alias("Bob", "Robert Smith")
+    assert memory.search(question).hits[0].why["coverage"] == 1.0
     memory.write("Bob is allergic to nuts.")
     assert found(memory, "What is Robert Smith allergic to?") == ["Bob is allergic to nuts."]
 

@@ -358,6 +358,7 @@ def test_a_question_goes_along_the_relation_that_it_names(
         ("What is my wife allergic to?", "Tom is allergic to shellfish."),
         ("火星的负责人是谁？", "张三喜欢异步代码评审。"),
         ("火星的负责人喜欢怎样的代码评审？", "李四喜欢当面评审代码。"),
+        ("谁向张三汇报？", "陈伟六月前在休假。"),
         ("What is the capital of France?", "Kim lives in Oslo."),
     ],
 )

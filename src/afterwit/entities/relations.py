@@ -49,7 +49,11 @@ _RELATIONS: tuple[str, ...] = (
     "hometown birthplace born 家乡 老家 出生地",
 )
 _FAMILIES: tuple[frozenset[str], ...] = tuple(frozenset(words.split()) for words in _RELATIONS)
-_CHINESE_WORDS = sorted({word for family in _FAMILIES for word in family if not word.isascii()}, key=len, reverse=True)
+#: What somebody does: no name for anybody, unless 的 makes it one.
+_VERBS_ZH = frozenset("负责 维护 管理 汇报 写的 创建 创立 就职 任职 工作 审核 审批".split())
+_CHINESE_WORDS = sorted(
+    {word for family in _FAMILIES for word in family - _VERBS_ZH if not word.isascii()}, key=len, reverse=True
+)
 _ZH = "|".join(map(re.escape, _CHINESE_WORDS))
 _WORD = r"[a-z0-9][\w.+#-]*"
 _ARTICLE = re.compile(r"(?:(?:the|our|my|an?|project) |项目\s*)+")
@@ -221,7 +225,8 @@ class _Graph:
 
     def _way(self, query: str, phrase: _Phrase, end: str, chain: tuple[str, ...]) -> Way | None:
         asked = query.replace(phrase.text, f" {bare(end)} ", 1)
-        if not set(text.query_tokens(asked)) - set(text.query_tokens(bare(end))):
+        rest = set(text.query_tokens(asked)) - set(text.query_tokens(bare(end)))
+        if not any(len(token) > 1 or token.isascii() for token in rest):
             # Nothing is asked about the other end: the link itself is the answer.
             return None
         return Way(" ".join(asked.split()), self._names.all_of(end), (*chain, bare(end)), self._where)

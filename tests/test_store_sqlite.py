@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -31,7 +32,7 @@ from afterwit.records import (
     Supersede,
     Use,
 )
-from afterwit.storage import Store, open_store, schema
+from afterwit.storage import Store, cache, open_store, schema
 from afterwit.storage.sqlite_files import make_engine
 from afterwit.testing.samples import (
     MODEL,
@@ -484,3 +485,10 @@ def test_threads_that_search_while_another_writes_see_only_whole_transactions(st
         thread.join()
     assert wrong == []
     assert store.count(SPACE, KeyFilter()) == len(store.search_words(SPACE, KeyFilter(), tokens, limit=1000))
+
+
+def test_following_a_change_reads_the_changed_rows_alone(tmp_path: Path) -> None:
+    open_store(f"sqlite:///{tmp_path / 'memory.db'}").close()
+    with closing(sqlite3.connect(tmp_path / "memory.db")) as connection:
+        plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {cache._CHANGED_ROWS}", (1, 5))]
+    assert plan[0] == "SEARCH m USING INDEX ix_memory_space_id_changed_seq (space_id=? AND changed_seq>?)"

@@ -36,7 +36,8 @@ _EXTRA_CANDIDATES = 32
 
 _FROM = f"SELECT {SELECT_KEYS} FROM memory m JOIN word w ON w.row = m.row"  # noqa: S608  constants only
 _ALL_ROWS = f"{_FROM} WHERE m.row BETWEEN ? AND ? ORDER BY m.row"
-_CHANGED_ROWS = f"{_FROM} WHERE m.space_id = ? AND m.changed_seq > ? ORDER BY m.row"
+# The plus keeps the planner from going through all rows in order instead of sorting the few that changed.
+_CHANGED_ROWS = f"{_FROM} WHERE m.space_id = ? AND m.changed_seq > ? ORDER BY +m.row"
 _CHANGED_COUNT = "SELECT count(*) FROM memory WHERE space_id = ? AND changed_seq > ?"
 _ERASED_ROWS = "SELECT row FROM tombstone WHERE space_id = ? AND changed_seq > ?"
 _CHANGE_SEQ = "SELECT change_seq FROM space WHERE id = ?"

@@ -66,6 +66,21 @@ def test_turns_neither_merge_nor_replace_each_other(memory: Afterwit) -> None:
     assert memory.count() == 3
 
 
+def test_memory_that_claims_a_neighbour_cannot_bring_it_in_from_another_scope(memory: Afterwit) -> None:
+    secret = memory.write("The vault opens at nine.", kind="fact", scope="project:secret").id
+    for field in ("previous", "next"):
+        memory.write(f"The office has a {field} door.", kind="fact", structured={field: secret, "speaker": "eve"})
+    shown = memory.search("office door vault", exhaustive=True, top_k=50).hits
+    assert secret not in [hit.memory.id for hit in shown]
+
+
+def test_neighbour_outside_the_asked_time_stays_out(memory: Afterwit) -> None:
+    ids = memory.write_conversation(turns(), session="chat-1")
+    until = START + timedelta(minutes=1)
+    shown = memory.search("kennel Rex", until=until, exhaustive=True).hits
+    assert [hit.memory.id for hit in shown] == ids[:1]
+
+
 @pytest.mark.parametrize(
     "broken",
     [Turn("", "Hello there.", START), Turn("Ann", " ", START), Turn("Ann", "Hi", datetime(2026, 1, 1))],  # noqa: DTZ001

@@ -146,9 +146,28 @@ def gather(reader: Reader, space: str, question: Question, asked: Asked, when: T
 
 
 def _with_neighbours(reader: Reader, space: str, rows: dict[str, Memory], where: KeyFilter) -> dict[str, Memory]:
-    """The rows, and the turns before and after those that are turns of a conversation."""
-    around = [id for row in rows.values() for id in neighbours_of(row) if id not in rows]
-    return rows | {id: row for id, row in reader.get(space, around).items() if row.status in where.statuses}
+    """The rows, and the turns before and after those that are turns of a conversation.
+
+    A row says itself which its neighbours are, and anybody may write that: only rows with the very keys of a row
+    that passed the filter are taken, so that nothing comes in that the filter would have kept out.
+    """
+    namers = {id: row for row in rows.values() for id in neighbours_of(row) if id not in rows}
+    found = reader.get(space, list(namers))
+    return rows | {id: row for id, row in found.items() if _keys(row) == _keys(namers[id]) and _in_times(row, where)}
+
+
+def _keys(memory: Memory) -> tuple[object, ...]:
+    """Everything of a memory that a filter may ask for but times that differ from turn to turn."""
+    return (
+        *(memory.scope, memory.role, memory.kind, memory.subject, memory.topic, memory.tags),
+        *(memory.status, memory.standing, memory.trust, memory.source, memory.recorded_at, memory.retired_at),
+        *(memory.valid_from, memory.valid_to, memory.valid_to_believed),
+    )
+
+
+def _in_times(memory: Memory, where: KeyFilter) -> bool:
+    begins = where.happened_from is None or where.happened_from <= memory.happened_at
+    return begins and (where.happened_to is None or memory.happened_at < where.happened_to)
 
 
 def neighbours_of(memory: Memory) -> list[str]:

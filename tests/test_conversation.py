@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from afterwit.config import load_settings
@@ -54,6 +56,16 @@ def test_answer_without_a_word_of_the_question_is_found_beside_it(memory: Afterw
     ids = memory.write_conversation(turns(), session="chat-1")
     ranking = [hit.memory.id for hit in memory.search("What about the kennel for Rex?", exhaustive=True).hits]
     assert ranking[:2] == ids[:2]
+
+
+def test_turn_is_embedded_with_the_turn_before_it(memory: Afterwit) -> None:
+    ids = memory.write_conversation(turns(), session="chat-1")
+    embedder = HashEmbedder()
+    lines = [f"{who}: {words}" for who, words in SAID]
+    expected = embedder.embed([lines[0], *(f"{own}\n{before}" for before, own in pairwise(lines))])
+    kept = memory.store.vectors("default", ids, embedder.model)
+    for id, row in zip(ids, expected, strict=True):
+        np.testing.assert_allclose(kept[id], row, atol=1e-3)
 
 
 def test_turns_neither_merge_nor_replace_each_other(memory: Afterwit) -> None:

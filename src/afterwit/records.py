@@ -113,6 +113,9 @@ class TaskStatus(StrEnum):
     ABANDONED = "abandoned"
 
 
+#: Fields of `structured` in which a turn of a conversation keeps the ids of the turns before and after it.
+NEIGHBOUR_FIELDS = ("previous", "next")
+
 #: The scope that every search sees unless told otherwise.
 GLOBAL = "global"
 

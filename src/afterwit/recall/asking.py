@@ -11,7 +11,7 @@ from afterwit import meaning, text
 from afterwit.dates import TimeRange
 from afterwit.embedding import Embedder
 from afterwit.entities import Names, names_of
-from afterwit.records import KeyFilter, Memory, Status
+from afterwit.records import NEIGHBOUR_FIELDS, KeyFilter, Memory, Status
 from afterwit.spelling import spellings
 from afterwit.storage import Order, Reader
 from afterwit.traits import Traits, traits_of
@@ -173,4 +173,4 @@ def _in_times(memory: Memory, where: KeyFilter) -> bool:
 def neighbours_of(memory: Memory) -> list[str]:
     """Ids of the turns before and after a turn of a conversation; none for other memories."""
     structured = memory.structured
-    return [str(structured[name]) for name in ("previous", "next") if name in structured]
+    return [str(structured[name]) for name in NEIGHBOUR_FIELDS if name in structured]

@@ -61,7 +61,7 @@ from afterwit.service.updating import (
     corrected,
     read_update,
 )
-from afterwit.service.writing import Draft, Setting, Writer, draft, embedded_text, summary_receipt
+from afterwit.service.writing import Draft, Setting, Writer, draft, embedded_texts, summary_receipt
 from afterwit.storage import Order, Store, Transaction, open_store
 from afterwit.vocabulary import fold_scope
 
@@ -300,7 +300,7 @@ class Afterwit(Searching):
         if embedder is None or not memories:
             return {}
         try:
-            arrays = embedder.embed([embedded_text(memory) for memory in memories])
+            arrays = embedder.embed(embedded_texts(memories, self.store, self.space))
         except ProviderError as error:
             _log.warning("Stored without vectors, they will be made later: %s", error)
             return {}

@@ -14,7 +14,7 @@ from afterwit.embedding import Embedder, to_vector
 from afterwit.embedding.reopening import reopen_embedder
 from afterwit.errors import AfterwitError
 from afterwit.records import Memory
-from afterwit.service.writing import embedded_text
+from afterwit.service.writing import embedded_texts
 from afterwit.storage import Store
 
 _log = logging.getLogger(__name__)
@@ -168,7 +168,7 @@ class Reembedding:
         while not self._stopped.is_set() and (page := self._page(size, last)):
             started = time.monotonic()
             model = self._embedder.model
-            arrays = self._embedder.embed([embedded_text(memory) for memory in page])
+            arrays = self._embedder.embed(embedded_texts(page, self._store, self._space))
             vectors = {m.id: to_vector(model, array) for m, array in zip(page, arrays, strict=True)}
             self._store.put_vectors(self._space, vectors)
             last = page[-1]

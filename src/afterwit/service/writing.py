@@ -22,6 +22,7 @@ from afterwit.records import (
     new_id,
 )
 from afterwit.service.options import MAX_RAW_BYTES, Fields, read_fields
+from afterwit.storage import Reader
 from afterwit.vocabulary import USER, basis_of, confidence_of, is_known_topic, strip_injected
 
 #: Tokens up to which a text is its own summary; longer ones are cut to their first sentences.
@@ -170,9 +171,23 @@ def _is_attribute(fields: Fields) -> bool:
     return given and not is_known_topic(fields.topic or "")
 
 
-def embedded_text(memory: Memory) -> str:
-    """What of a memory is turned into its vector; changing this changes every vector."""
-    return memory.summary
+def embedded_texts(memories: Sequence[Memory], store: Reader, space: str) -> list[str]:
+    """What of each memory is turned into its vector; changing this changes every vector.
+
+    The summary as it is: a kind or subject before it makes unrelated memories alike. A turn of a
+    conversation takes the turn before it along, without which "Yes, on Tuesday" is about nothing.
+    """
+    known = {memory.id: memory for memory in memories}
+    before = {memory.id: str(memory.structured["previous"]) for memory in memories if "previous" in memory.structured}
+    earlier = known | store.get(space, [id for id in before.values() if id not in known])
+
+    def text_of(memory: Memory) -> str:
+        previous = earlier.get(before.get(memory.id, ""))
+        if previous is None or (previous.source, previous.scope) != (memory.source, memory.scope):
+            return memory.summary
+        return f"{memory.summary}\n{previous.summary}"
+
+    return [text_of(memory) for memory in memories]
 
 
 def summary_receipt(receipts: list[Receipt], language: str) -> Receipt:

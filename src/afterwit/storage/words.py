@@ -3,20 +3,20 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from afterwit.records import Memory
+from afterwit.records import NEIGHBOUR_FIELDS, Memory
 from afterwit.text import index_tokens
 
 
 def memory_tokens(memory: Memory) -> list[str]:
     """Tokens by which a memory is found, in order, with repetition.
 
-    They come from the summary, subject, topic, tags, the raw words where they differ from the
-    summary, and every text inside `structured`.
+    They come from the summary, subject, topic, tags, the raw words where the summary does not
+    hold them, and every text inside `structured` but ids of neighbours.
     """
     texts = [memory.summary, memory.subject, memory.topic, *memory.tags]
-    if memory.raw != memory.summary:
+    if memory.raw not in memory.summary:
         texts.append(memory.raw)
-    texts.extend(_texts(memory.structured))
+    texts.extend(_texts({name: value for name, value in memory.structured.items() if name not in NEIGHBOUR_FIELDS}))
     return [token for text in texts if text for token in index_tokens(text)]
 
 

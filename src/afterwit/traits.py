@@ -5,7 +5,7 @@ import re
 from functools import cached_property, lru_cache
 
 from afterwit import text
-from afterwit.cues import topics_of
+from afterwit.cues import has_topic, speaks_of_any, topics_of
 from afterwit.records import Memory
 
 
@@ -34,8 +34,17 @@ class Traits:
 
     @cached_property
     def topics(self) -> frozenset[str]:
-        """Topics that it speaks or asks about."""
+        """Topics that it speaks or asks about; for many texts `speaks_of` is quicker."""
         return topics_of(self.folded)
+
+    def speaks_of(self, topics: frozenset[str]) -> bool:
+        """Whether it speaks of at least one of the topics."""
+        return speaks_of_any(self.folded, topics)
+
+    @cached_property
+    def has_topic(self) -> bool:
+        """Whether it speaks of any topic at all."""
+        return has_topic(self.folded)
 
     @cached_property
     def hard_terms(self) -> frozenset[str]:

@@ -18,7 +18,7 @@ from afterwit.traits import Traits, traits_of
 from afterwit.vocabulary import ALIASES
 
 #: Candidates that each path may bring. The same for every k, so that a larger k never changes the first results.
-PATH_LIMIT = 40
+PATH_LIMIT = 32
 
 #: Sentences at a query's end that are also looked for by themselves.
 _QUERY_PARTS = 3

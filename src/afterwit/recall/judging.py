@@ -35,9 +35,13 @@ def _topic_fit(asked: Traits, told: Sequence[Traits], memories: Sequence[Memory]
     """How the topics of each memory meet those of a text, as `rank.relevance` takes it."""
 
     def fit(memory: Memory, traits: Traits) -> int:
-        if not asked.topics or not (traits.topics or memory.topic):
+        if not asked.topics:
             return 0
-        return 2 if memory.topic in asked.topics else 1 if asked.topics & traits.topics else -1
+        if memory.topic in asked.topics:
+            return 2
+        if traits.speaks_of(asked.topics):
+            return 1
+        return -1 if memory.topic or traits.has_topic else 0
 
     return np.array([fit(memory, traits) for memory, traits in zip(memories, told, strict=True)], dtype=np.int64)
 

@@ -10,7 +10,7 @@ from afterwit.embedding import HashEmbedder
 from afterwit.errors import Conflict, Forbidden, InvalidInput, NotFound, ProviderError
 from afterwit.records import Basis, Connect, Kind, Link, LinkType, Outcome, Standing, Status, Trust
 from afterwit.serve.prose import search_text
-from afterwit.service import Afterwit, Writer
+from afterwit.service import Afterwit, WriteFields, Writer
 from afterwit.storage import open_store
 from afterwit.testing import FixedClock
 
@@ -127,6 +127,17 @@ def test_batch_with_a_malformed_item_stores_nothing(memory: Afterwit) -> None:
     with pytest.raises(InvalidInput):
         memory.write_many([("The port is 8080.", {"kind": "fact"}), ("The port is 8081.", {"kind": "colour"})])
     assert memory.count(all_states=True) == 0
+
+
+def test_batches_before_a_malformed_item_are_stored_in_order(memory: Afterwit) -> None:
+    items: list[tuple[str, WriteFields]] = [(f"Rack {n} stands in hall {n}.", {"kind": "fact"}) for n in range(150)]
+    items[140] = ("Rack 140 stands nowhere.", {"kind": "colour"})
+    with pytest.raises(InvalidInput):
+        memory.write_many(items)
+    assert memory.count() == 128
+    receipts = memory.write_many(iter(items[:130]))
+    assert [receipt.outcome for receipt in receipts] == [Outcome.MERGED] * 128 + [Outcome.STORED] * 2
+    assert memory.write_many([]) == []
 
 
 # --- change and conflict ---------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import copy
 import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Self, Unpack
@@ -61,7 +62,16 @@ from afterwit.service.updating import (
     corrected,
     read_update,
 )
-from afterwit.service.writing import Draft, Setting, Writer, draft, embedded_texts, summary_receipt
+from afterwit.service.writing import (
+    Draft,
+    Prepared,
+    Setting,
+    Writer,
+    draft,
+    embedded_texts,
+    in_batches,
+    summary_receipt,
+)
 from afterwit.storage import Order, Store, Transaction, open_store
 from afterwit.vocabulary import fold_scope
 
@@ -223,14 +233,19 @@ class Afterwit(Searching):
         Raises:
             InvalidInput: an item is malformed; earlier batches are stored, this one is not.
         """
+        batches = in_batches(items, BATCH)
+        first = next(batches, None)
         receipts: list[Receipt] = []
-        batch: list[tuple[str, WriteFields]] = []
-        for item in items:
-            batch.append(item)
-            if len(batch) == BATCH:
-                receipts += self._write_batch(batch)
-                batch = []
-        return receipts + (self._write_batch(batch) if batch else [])
+        if first is None:
+            return receipts
+        prepared = self._prepare(first)
+        # While a batch is stored, the next one is drafted and embedded: most of embedding leaves the lock to others.
+        with ThreadPoolExecutor(1, thread_name_prefix="afterwit-prepare-batch") as ahead:
+            for batch in batches:
+                following = ahead.submit(self._prepare, batch)
+                receipts += self._store(prepared)
+                prepared = following.result()
+        return receipts + self._store(prepared)
 
     def write_conversation(self, turns: Sequence[Turn], *, session: str, scope: str = GLOBAL) -> "list[str]":
         """Keep a conversation turn by turn, to be searched as evidence of who said what and when.
@@ -261,23 +276,29 @@ class Afterwit(Searching):
             self._embed_later(part, vectors)
         return [memory.id for memory in memories]
 
-    def _write_batch(self, batch: Sequence[tuple[str, WriteFields]]) -> list[Receipt]:
+    def _prepare(self, batch: Sequence[tuple[str, WriteFields]]) -> Prepared:
+        """Draft and embed a batch; nothing is written."""
         now = self._clock()
         setting = Setting(self.space, self.writer, now, self.settings.timezone)
-        drafts = [draft(content, fields, setting) for content, fields in batch]
-        memories = [one.memory for made in drafts if isinstance(made, list) for one in made]
-        vectors = self._vectors(memories)
+        drafts = tuple((content, draft(content, fields, setting)) for content, fields in batch)
+        memories = [one.memory for _, made in drafts if isinstance(made, list) for one in made]
+        return Prepared(now, drafts, self._vectors(memories))
+
+    def _store(self, prepared: Prepared) -> list[Receipt]:
+        """Write a batch, all or nothing."""
         receipts: list[Receipt] = []
-        if not memories:
-            return [made for made in drafts if isinstance(made, Receipt)]
-        with self.store.transaction(self.space, now=now, actor=self.writer.name) as tx:
-            for made, (content, _) in zip(drafts, batch, strict=True):
+        stored: list[Memory] = []
+        if all(isinstance(made, Receipt) for _, made in prepared.drafts):
+            return [made for _, made in prepared.drafts if isinstance(made, Receipt)]
+        with self.store.transaction(self.space, now=prepared.now, actor=self.writer.name) as tx:
+            for content, made in prepared.drafts:
                 if isinstance(made, Receipt):
                     receipts.append(made)
                     continue
-                done = [self._store_one(tx, one, vectors.get(one.memory.id), now) for one in made]
+                done = [self._store_one(tx, one, prepared.vectors.get(one.memory.id), prepared.now) for one in made]
+                stored += [one.memory for one in made]
                 receipts.append(summary_receipt(done, text.language(content)))
-        self._embed_later(memories, vectors)
+        self._embed_later(stored, prepared.vectors)
         return receipts
 
     def _store_one(self, tx: Transaction, one: Draft, vector: Vector | None, now: datetime) -> Receipt:

@@ -1,9 +1,10 @@
 """From what a caller says to memories ready to be resolved: gate, extract, defaults."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from itertools import islice
+from typing import Any, TypeVar
 
 from afterwit import text
 from afterwit.extract import enrich, extract
@@ -19,11 +20,14 @@ from afterwit.records import (
     Source,
     Standing,
     Trust,
+    Vector,
     new_id,
 )
 from afterwit.service.options import MAX_RAW_BYTES, Fields, read_fields
 from afterwit.storage import Reader
 from afterwit.vocabulary import USER, basis_of, confidence_of, is_known_topic, strip_injected
+
+Item = TypeVar("Item")
 
 #: Tokens up to which a text is its own summary; longer ones are cut to their first sentences.
 SUMMARY_TOKENS = 160
@@ -71,6 +75,24 @@ class Draft:
     memory: Memory
     #: its words speak of a change of what was known
     is_change: bool
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A batch on its way into the store."""
+
+    now: datetime
+    #: each text with its drafts, or the receipt that says why there are none
+    drafts: tuple[tuple[str, list[Draft] | Receipt], ...]
+    #: by memory id
+    vectors: dict[str, Vector]
+
+
+def in_batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """The items in lists of `size`, the last one shorter."""
+    rest = iter(items)
+    while batch := list(islice(rest, size)):
+        yield batch
 
 
 def draft(content: str, given: Mapping[str, Any], setting: Setting) -> list[Draft] | Receipt:

@@ -56,7 +56,7 @@ def memory_texts(count: int, *, seed: int = 7) -> Iterator[str]:
 
 
 def query_texts(count: int, *, seed: int = 11) -> list[str]:
-    """`count` questions of six to ten words about such memories."""
+    """`count` different questions about such memories: a repeated one would be answered from the kept answers."""
     pick = random.Random(seed)  # noqa: S311
     forms = (
         "why does the {service} service fail when {tool} runs first",
@@ -68,16 +68,17 @@ def query_texts(count: int, *, seed: int = 11) -> list[str]:
         "{city}机房的 {service} 端口是多少",
         "谁负责 {service} 模块",
     )
-    return [
-        pick.choice(forms).format(
+    found: dict[str, None] = {}
+    while len(found) < count:
+        question = pick.choice(forms).format(
             service=pick.choice(_SERVICES),
             tool=pick.choice(_TOOLS),
             name=pick.choice(_PEOPLE_ZH),
             city=pick.choice(_CITIES_ZH),
             code=pick.randint(1000, 9999),
         )
-        for _ in range(count)
-    ]
+        found[question] = None
+    return list(found)
 
 
 #: Topics of the key-filter experiment: what a project has one of, and its possible values.

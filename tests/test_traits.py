@@ -3,7 +3,8 @@
 import pytest
 
 from afterwit.cues import cue_topics, topics_of
-from afterwit.text import fold
+from afterwit.spelling import spellings
+from afterwit.text import fold, index_tokens
 from afterwit.traits import Traits
 from afterwit.vocabulary import TOPICS
 
@@ -38,3 +39,19 @@ def test_traits_of_a_text() -> None:
     assert traits.language in {"en", "zh"}
     assert "101" in traits.hard_terms
     assert {"get_user", "ann"} <= traits.tokens
+
+
+def test_aliases_lead_both_ways_and_leave_other_words_alone() -> None:
+    found = spellings(index_tokens("k8s gha pg banana"))
+    assert frozenset(index_tokens("kubernetes")) in found["k8s"]
+    assert frozenset(index_tokens("github actions")) in found["gha"]
+    assert frozenset(index_tokens("postgresql")) in found["pg"]
+    assert "banana" not in found
+    (kubernetes,) = index_tokens("kubernetes")
+    assert frozenset(index_tokens("k8s")) in spellings([kubernetes])[kubernetes]
+
+
+def test_name_of_several_words_counts_only_whole() -> None:
+    assert "action" not in spellings(["action"])
+    both = spellings(index_tokens("github actions"))
+    assert all(frozenset({"gha"}) in names for names in both.values())

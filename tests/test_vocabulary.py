@@ -9,7 +9,6 @@ from afterwit.vocabulary import (
     TOPICS,
     basis_of,
     confidence_of,
-    expand_aliases,
     fold_key,
     fold_kind,
     fold_scope,
@@ -218,15 +217,6 @@ def test_stronger_evidence_never_starts_less_sure():
     ordered = sorted(Basis, key=lambda basis: basis.strength)
     assert [confidence_of(basis) for basis in ordered] == sorted(confidence_of(basis) for basis in ordered)
     assert confidence_of(Basis.STATED) == 1.0
-
-
-def test_aliases_lead_both_ways_and_leave_other_words_alone():
-    found = expand_aliases(["k8s", "gha", "pg", "banana"])
-    assert found["k8s"][0] == "kubernetes"
-    assert "github actions" in found["gha"]
-    assert "postgresql" in found["pg"]
-    assert "banana" not in found
-    assert "k8s" in expand_aliases(["kubernetes"])["kubernetes"]
 
 
 @pytest.mark.parametrize(

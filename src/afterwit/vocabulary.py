@@ -371,10 +371,6 @@ ALIASES: tuple[tuple[str, ...], ...] = (
     ("windows subsystem for linux", "wsl"),
     ("virtual environment", "venv", "virtualenv", "虚拟环境"),
 )
-_OTHER_NAMES: dict[str, tuple[str, ...]] = {
-    name: tuple(other for other in group if other != name) for group in ALIASES for name in group
-}
-
 _TECHNOLOGY_WORDS: dict[str, str] = {
     "programming_language": "python, java, javascript, typescript, golang, go, rust, c++, c#, ruby, php, kotlin, "
     "swift, scala, elixir, haskell, lua, perl, dart, julia, clojure, zig, node.js, nodejs",
@@ -398,18 +394,6 @@ _TECHNOLOGY_WORDS: dict[str, str] = {
 _TECHNOLOGY_OF: dict[str, str] = {
     name.strip(): topic for topic, names in _TECHNOLOGY_WORDS.items() for name in names.split(",")
 }
-
-
-def expand_aliases(tokens: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Other names of the tokens that have some: ["k8s", "pod"] -> {"k8s": ("kubernetes", "kube")}.
-
-    Args:
-        tokens: folded words; a name of several words is one token with a space.
-
-    Returns:
-        token -> its other names, folded, the fullest first.
-    """
-    return {token: _OTHER_NAMES[token] for token in tokens if token in _OTHER_NAMES}
 
 
 def topic_of_technology(name: str) -> str:

@@ -21,15 +21,18 @@ from afterwit.records import (
     Alias,
     Change,
     Connect,
+    CreditUse,
     Erase,
     KeyFilter,
     Link,
     LinkType,
+    OpenTask,
     RecordUse,
     Reinforce,
     Revise,
     SetAlias,
     Supersede,
+    Task,
     Use,
 )
 from afterwit.storage import Store, cache, open_store, schema
@@ -216,26 +219,43 @@ def test_a_transaction_inside_a_transaction_is_refused_at_once(store: Store) -> 
 # --- schema -------------------------------------------------------------------------------------
 
 
-def test_a_file_of_the_first_schema_is_brought_up_to_date_and_keeps_what_it_holds(path: Path, store: Store) -> None:
-    put_memories(store, memory(1, "lasting words"))
+@pytest.mark.parametrize("version", ["0001", "0002"])
+def test_a_file_of_an_older_schema_is_brought_up_to_date_and_keeps_what_it_holds(
+    path: Path, store: Store, version: str, tmp_path: Path
+) -> None:
+    put_memories(store, memory(1, "lasting words", helped=2, harmed=1))
+    put(store, OpenTask(Task("t", SPACE, "goal", NOW)), RecordUse(Use("u", SPACE, memory_id(1), NOW, "t")))
     store.close()
-    with sqlite3.connect(path) as connection:
-        newest = connection.execute("SELECT name, sql FROM sqlite_master WHERE name LIKE '%alias%'").fetchall()
-        connection.execute("DROP TABLE alias")
-        connection.execute("UPDATE alembic_version SET version_num = '0001'")
-    connection.close()
-    again = open_store(f"sqlite:///{path}")
-    assert again.get(SPACE, [memory_id(1)]) == {memory_id(1): memory(1, "lasting words")}
-    assert again.aliases(SPACE) == []
-    put(again, SetAlias(Alias(SPACE, "k8s", "kubernetes", NOW)))
+    old = tmp_path / "old.db"
+    engine = make_engine(old, lock_wait_s=5, durable=True, read_only=False)
+    with engine.connect().execution_options(writes=True) as connection, connection.begin():
+        schema.upgrade(connection, version)
+    engine.dispose()
+    _copy_rows(path, old)
+
+    again = open_store(f"sqlite:///{old}")
+    assert again.get(SPACE, [memory_id(1)])[memory_id(1)].helped == 2
+    assert again.tasks(SPACE) == [Task("t", SPACE, "goal", NOW)]
+    assert again.uses(SPACE, task_id="t") == [Use("u", SPACE, memory_id(1), NOW, "t")]
+    put(again, SetAlias(Alias(SPACE, "k8s", "kubernetes", NOW)), CreditUse("u", 0.25))
+    assert again.get(SPACE, [memory_id(1)])[memory_id(1)].helped == 2.25
     assert [item.alias for item in again.aliases(SPACE)] == ["k8s"]
+    again.rebuild_words(SPACE)
     assert again.check() == []
     again.close()
-    with sqlite3.connect(path) as connection:
+    with sqlite3.connect(old) as connection:
         assert connection.execute("SELECT version_num FROM alembic_version").fetchone() == (schema.HEAD,)
-        upgraded = connection.execute("SELECT name FROM sqlite_master WHERE name LIKE '%alias%'").fetchall()
     connection.close()
-    assert [name for (name,) in upgraded] == [name for name, _ in newest]
+
+
+def _copy_rows(new: Path, old: Path) -> None:
+    """What the older schema has a place for."""
+    with sqlite3.connect(old) as connection:
+        connection.execute("ATTACH ? AS new", (str(new),))
+        for table in ("space", "memory", "task", "use", "event"):
+            columns = ", ".join(f'"{row[1]}"' for row in connection.execute(f'PRAGMA main.table_info("{table}")'))
+            connection.execute(f'INSERT INTO main."{table}" ({columns}) SELECT {columns} FROM new."{table}"')  # noqa: S608
+    connection.close()
 
 
 def test_another_store_of_the_same_file_sees_a_new_alias(path: Path, store: Store) -> None:

@@ -199,8 +199,9 @@ class Memory:
     last_used_at: datetime | None = None
     #: times it was shown and used
     use_count: int = 0
-    helped: int = 0
-    harmed: int = 0
+    #: sums of the credit from tasks that it was used in, >= 0; a relied-on memory counts 1 a task, a shown one less
+    helped: float = 0.0
+    harmed: float = 0.0
     #: machine-checked conditions: tool, version, os, repo
     applies: Json = field(default_factory=dict[str, Any])
 
@@ -245,6 +246,18 @@ class Task:
     status: TaskStatus = TaskStatus.OPEN
     outcome: str = ""
     ended_at: datetime | None = None
+    #: session it runs in; what two tasks of one session show is one piece of evidence. Empty = unknown
+    session: str = ""
+    #: where it runs: {"os": "linux", "repo": "atlas", "tools": {"python": "3.12.1"}}; {} = unknown
+    environment: Json = field(default_factory=dict[str, Any])
+    #: it ends by itself after this many steps
+    step_limit: int = 500
+    #: it ends by itself at this moment; None = never
+    deadline: datetime | None = None
+    #: when its lessons were drawn; None = not yet
+    reviewed_at: datetime | None = None
+    #: why the last review failed; empty when it did not
+    review_error: str = ""
 
 
 @dataclass(frozen=True)
@@ -256,7 +269,7 @@ class Step:
     task_id: str
     #: position in the task, from 0
     position: int
-    #: "tool_call", "user_message", "decision", ...
+    #: the tool that was called ("bash", "mcp__playwright__click"), or "user", "decision", "check", "note"
     action: str
     happened_at: datetime
     input: str = ""
@@ -275,7 +288,12 @@ class Use:
     memory_id: str
     used_at: datetime
     task_id: str = ""
+    #: the agent named it as what it relied on
     cited: bool = False
+    #: it would have been shown, but was left out at random to measure what it is worth
+    withheld: bool = False
+    #: how much the task's end spoke for (> 0) or against (< 0) the memory, -1..1; 0 = nothing or not yet known
+    credit: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -297,8 +315,8 @@ class Event:
     #: position in the space's history, from 1, without gaps
     sequence: int
     space: str
-    #: "add", "supersede", "reinforce", "revise", "retire", "quarantine", "use", "erase", "link",
-    #: "set_alias", "drop_alias"
+    #: "add", "supersede", "reinforce", "revise", "retire", "quarantine", "use", "credit", "erase", "link",
+    #: "set_alias", "drop_alias", "start_task", "log_step", "finish_task", "review_task", "erase_task"
     action: str
     memory_id: str
     at: datetime
@@ -476,6 +494,34 @@ class CloseTask:
 
 
 @dataclass(frozen=True)
+class CreditUse:
+    """Let a task's end speak for or against a memory that was used in it; takes the place of an earlier credit."""
+
+    use_id: str
+    #: -1..1
+    credit: float
+    cited: bool = False
+
+
+@dataclass(frozen=True)
+class MarkReviewed:
+    """Note that an ended task was looked back at, or why that failed."""
+
+    task_id: str
+    #: None = it stays in the queue
+    reviewed_at: datetime | None
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class EraseTask:
+    """Remove a task with its steps and uses; memories stay."""
+
+    task_id: str
+    reason: str = ""
+
+
+@dataclass(frozen=True)
 class SetAlias:
     """Let a name stand for another; what it stood for before is replaced."""
 
@@ -509,6 +555,9 @@ Change = (
     | OpenTask
     | LogStep
     | CloseTask
+    | CreditUse
+    | MarkReviewed
+    | EraseTask
     | SetAlias
     | DropAlias
     | Restore

@@ -35,7 +35,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from afterwit.records import Alias, Change, Event, KeyFilter, Link, Memory, Step, Task, Use, Vector
+from afterwit.records import Alias, Change, Event, KeyFilter, Link, Memory, Step, Task, TaskStatus, Use, Vector
 
 
 class Order(StrEnum):
@@ -148,8 +148,8 @@ class Reader(Protocol):
         """Links that start or end at any of the ids, by creation time."""
         ...
 
-    def uses(self, space: str, memory_id: str) -> list[Use]:
-        """When and where a memory was shown, oldest first."""
+    def uses(self, space: str, memory_id: str = "", *, task_id: str = "") -> list[Use]:
+        """When and where a memory was shown, what a task was shown, or both; oldest first."""
         ...
 
     def events(self, space: str, *, memory_id: str = "", after: int = 0, limit: int = 1000) -> list[Event]:
@@ -160,8 +160,10 @@ class Reader(Protocol):
         """One task, or None."""
         ...
 
-    def tasks(self, space: str) -> list[Task]:
-        """All tasks, by start, then id."""
+    def tasks(
+        self, space: str, *, statuses: Sequence[TaskStatus] = (), session: str = "", unreviewed: bool = False
+    ) -> list[Task]:
+        """Tasks by start, then id: all, or those of some statuses, of one session, or not yet looked back at."""
         ...
 
     def steps(self, space: str, task_id: str) -> list[Step]:

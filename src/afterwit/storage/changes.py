@@ -17,13 +17,16 @@ from afterwit.records import (
     Change,
     CloseTask,
     Connect,
+    CreditUse,
     DropAlias,
     Erase,
+    EraseTask,
     Event,
     Kind,
     Link,
     LinkType,
     LogStep,
+    MarkReviewed,
     Memory,
     OpenTask,
     RecordUse,
@@ -48,6 +51,7 @@ from afterwit.storage.row_writer import RowWriter
 from afterwit.storage.rows import (
     MEMORY_FIELDS,
     dump,
+    maybe_us,
     plain,
     to_memory,
 )
@@ -149,6 +153,9 @@ class Changer(RowWriter):
             OpenTask: self._open_task,
             LogStep: self._log_step,
             CloseTask: self._close_task,
+            CreditUse: self._credit_use,
+            MarkReviewed: self._mark_reviewed,
+            EraseTask: self._erase_task,
             SetAlias: self._set_alias,
             DropAlias: self._drop_alias,
             Restore: self._restore,
@@ -244,8 +251,10 @@ class Changer(RowWriter):
 
     def _record_use(self, change: RecordUse) -> _Made:
         use = change.use
-        self._insert_use(use)
         row, old = self._memory(use.memory_id)
+        self._insert_use(use)
+        if use.withheld:
+            return "use", old.id, {"use": use.id, "task": use.task_id, "withheld": True}
         last = use.used_at if old.last_used_at is None else max(old.last_used_at, use.used_at)
         self._save(row, old, replace(old, use_count=old.use_count + 1, last_used_at=last))
         return "use", old.id, {"use": use.id, "task": use.task_id, "cited": use.cited}
@@ -276,6 +285,43 @@ class Changer(RowWriter):
             .values(status=str(change.status), outcome=change.outcome, ended_us=to_us(change.ended_at))
         )
         return "finish_task", "", {"task": change.task_id, "status": str(change.status)}
+
+    def _credit_use(self, change: CreditUse) -> _Made:
+        if not -1 <= change.credit <= 1:
+            raise InvalidInput(f"Credit is from -1 to 1, not {change.credit}.")
+        columns = tables.use.c
+        mine = (columns.space_id == self._space_id) & (columns.id == change.use_id)
+        use = self._connection.execute(select(tables.use).where(mine)).mappings().first()
+        if use is None:
+            raise NotFound(f"There is no use {change.use_id} in this space.")
+        self._connection.execute(update(tables.use).where(mine).values(credit=change.credit, cited=change.cited))
+        row, old = self._memory(use["memory_id"])
+        helped = old.helped + max(change.credit, 0.0) - max(use["credit"], 0.0)
+        harmed = old.harmed - min(change.credit, 0.0) + min(use["credit"], 0.0)
+        changed = self._save(row, old, replace(old, helped=max(helped, 0.0), harmed=max(harmed, 0.0)))
+        return "credit", old.id, {"use": change.use_id, "task": use["task_id"], "changed": changed}
+
+    def _mark_reviewed(self, change: MarkReviewed) -> _Made:
+        status = self._task_status(change.task_id)
+        if status is None:
+            raise NotFound(f"There is no task {change.task_id} in this space.")
+        if status is TaskStatus.OPEN:
+            raise Conflict(f"Task {change.task_id} still runs and cannot be looked back at.")
+        self._connection.execute(
+            update(tables.task)
+            .where(tables.task.c.space_id == self._space_id, tables.task.c.id == change.task_id)
+            .values(reviewed_us=maybe_us(change.reviewed_at), review_error=change.error)
+        )
+        return "review_task", "", {"task": change.task_id, "error": change.error}
+
+    def _erase_task(self, change: EraseTask) -> _Made:
+        if self._task_status(change.task_id) is None:
+            raise NotFound(f"There is no task {change.task_id} in this space.")
+        for table, column in ((tables.step, "task_id"), (tables.use, "task_id"), (tables.task, "id")):
+            mine = (table.c.space_id == self._space_id) & (table.c[column] == change.task_id)
+            self._connection.execute(delete(table).where(mine))
+        self.erased = True
+        return "erase_task", "", {"task": change.task_id, "reason": change.reason}
 
     def _set_alias(self, change: SetAlias) -> _Made:
         alias = change.alias

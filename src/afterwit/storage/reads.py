@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, Select, bindparam, func, or_, select
 
 from afterwit.errors import InvalidInput
-from afterwit.records import Event, KeyFilter, Link, Memory, Step, Task, Use
+from afterwit.records import Event, KeyFilter, Link, Memory, Step, Task, TaskStatus, Use
 from afterwit.storage import tables
 from afterwit.storage.base import Order
 from afterwit.storage.query import ordering, passes
@@ -175,13 +175,16 @@ class SqlReader(ABC):
         ordered = sorted(found.items(), key=lambda item: (item[1]["created_us"], item[0]))
         return [to_link(space, row) for _, row in ordered]
 
-    def uses(self, space: str, memory_id: str) -> list[Use]:
+    def uses(self, space: str, memory_id: str = "", *, task_id: str = "") -> list[Use]:
         """See `Reader.uses`."""
-        query = (
-            self._of(space, tables.use)
-            .where(tables.use.c.memory_id == memory_id)
-            .order_by(tables.use.c.used_us, tables.use.c.id)
-        )
+        if not (memory_id or task_id):
+            raise InvalidInput("uses needs a memory or a task.")
+        columns = tables.use.c
+        query = self._of(space, tables.use).order_by(columns.used_us, columns.id)
+        if memory_id:
+            query = query.where(columns.memory_id == memory_id)
+        if task_id:
+            query = query.where(columns.task_id == task_id)
         with self._reading() as connection:
             return [to_use(space, row) for row in connection.execute(query).mappings()]
 
@@ -205,9 +208,18 @@ class SqlReader(ABC):
             row = connection.execute(query).mappings().first()
         return None if row is None else to_task(space, row)
 
-    def tasks(self, space: str) -> list[Task]:
+    def tasks(
+        self, space: str, *, statuses: Sequence[TaskStatus] = (), session: str = "", unreviewed: bool = False
+    ) -> list[Task]:
         """See `Reader.tasks`."""
-        query = self._of(space, tables.task).order_by(tables.task.c.started_us, tables.task.c.id)
+        columns = tables.task.c
+        query = self._of(space, tables.task).order_by(columns.started_us, columns.id)
+        if statuses:
+            query = query.where(columns.status.in_([str(status) for status in statuses]))
+        if session:
+            query = query.where(columns.session == session)
+        if unreviewed:
+            query = query.where(columns.status != str(TaskStatus.OPEN), columns.reviewed_us.is_(None))
         with self._reading() as connection:
             return [to_task(space, row) for row in connection.execute(query).mappings()]
 

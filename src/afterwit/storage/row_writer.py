@@ -192,6 +192,8 @@ class RowWriter:
             "used_us": to_us(use.used_at),
             "task_id": use.task_id,
             "cited": use.cited,
+            "withheld": use.withheld,
+            "credit": use.credit,
         }
         self._connection.execute(insert(tables.use), values)
 

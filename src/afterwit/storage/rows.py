@@ -116,8 +116,8 @@ def memory_values(memory: Memory) -> dict[str, Any]:
         "last_validated_us": maybe_us(memory.last_validated_at),
         "last_used_us": maybe_us(memory.last_used_at),
         "use_count": memory.use_count,
-        "helped": memory.helped,
-        "harmed": memory.harmed,
+        "helped": float(memory.helped),
+        "harmed": float(memory.harmed),
         "applies": dump(memory.applies),
         "structured": dump(memory.structured),
         "summary": memory.summary,
@@ -165,8 +165,8 @@ def to_memory(space: str, row: Row) -> Memory:
         last_validated_at=maybe_time(row["last_validated_us"]),
         last_used_at=maybe_time(row["last_used_us"]),
         use_count=row["use_count"],
-        helped=row["helped"],
-        harmed=row["harmed"],
+        helped=float(row["helped"]),
+        harmed=float(row["harmed"]),
         applies=_object(row["applies"]),
     )
 
@@ -199,7 +199,16 @@ def to_link(space: str, row: Row) -> Link:
 
 def to_use(space: str, row: Row) -> Use:
     """The use of a row."""
-    return Use(row["id"], space, row["memory_id"], from_us(row["used_us"]), row["task_id"], bool(row["cited"]))
+    return Use(
+        id=row["id"],
+        space=space,
+        memory_id=row["memory_id"],
+        used_at=from_us(row["used_us"]),
+        task_id=row["task_id"],
+        cited=bool(row["cited"]),
+        withheld=bool(row["withheld"]),
+        credit=row["credit"],
+    )
 
 
 def to_event(space: str, row: Row) -> Event:
@@ -227,6 +236,12 @@ def task_values(task: Task) -> dict[str, Any]:
         "status": str(task.status),
         "outcome": task.outcome,
         "ended_us": maybe_us(task.ended_at),
+        "session": checked_name(task.session, "session"),
+        "environment": dump(task.environment),
+        "step_limit": task.step_limit,
+        "deadline_us": maybe_us(task.deadline),
+        "reviewed_us": maybe_us(task.reviewed_at),
+        "review_error": task.review_error,
     }
 
 
@@ -243,6 +258,12 @@ def to_task(space: str, row: Row) -> Task:
         status=TaskStatus(row["status"]),
         outcome=row["outcome"],
         ended_at=maybe_time(row["ended_us"]),
+        session=row["session"],
+        environment=_object(row["environment"]),
+        step_limit=row["step_limit"],
+        deadline=maybe_time(row["deadline_us"]),
+        reviewed_at=maybe_time(row["reviewed_us"]),
+        review_error=row["review_error"],
     )
 
 

@@ -8,7 +8,7 @@ from afterwit.errors import StorageError
 from afterwit.storage.tables import metadata
 
 #: Version of the schema that this code reads and writes; versions sort as text.
-HEAD = "0002"
+HEAD = "0003"
 _VERSION_TABLE = (
     "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL, "
     "CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num))"
@@ -29,11 +29,12 @@ def create(connection: Connection, more: tuple[str, ...]) -> None:
     connection.exec_driver_sql(f"INSERT INTO alembic_version VALUES ('{HEAD}')")  # noqa: S608  a constant
 
 
-def upgrade(connection: Connection) -> None:
+def upgrade(connection: Connection, version: str = "head") -> None:
     """Run the migrations that are missing.
 
     Args:
         connection: inside a write transaction.
+        version: the last one to run.
     """
     from alembic import command  # noqa: PLC0415  slow to import, seldom needed
     from alembic.config import Config  # noqa: PLC0415
@@ -41,7 +42,7 @@ def upgrade(connection: Connection) -> None:
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).with_name("migrations")))
     config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    command.upgrade(config, version)
 
 
 def check_version(version: str) -> bool:

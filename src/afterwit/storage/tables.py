@@ -19,6 +19,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
 )
 
 #: Memories that one space can hold over its life.
@@ -84,8 +85,8 @@ memory = Table(
     Column("last_validated_us", _BIG),
     Column("last_used_us", _BIG),
     Column("use_count", Integer, nullable=False),
-    Column("helped", Integer, nullable=False),
-    Column("harmed", Integer, nullable=False),
+    Column("helped", Double, nullable=False),
+    Column("harmed", Double, nullable=False),
     Column("applies", Text, nullable=False),
     Column("structured", Text, nullable=False),
     Column("summary", Text, nullable=False),
@@ -183,7 +184,10 @@ use = Table(
     Column("used_us", _BIG, nullable=False),
     Column("task_id", String(ID_LENGTH), nullable=False),
     Column("cited", Boolean, nullable=False),
+    Column("withheld", Boolean, nullable=False, server_default=false()),
+    Column("credit", Double, nullable=False, server_default="0"),
     Index(None, "space_id", "memory_id", "used_us"),
+    Index(None, "space_id", "task_id"),
 )
 
 task = Table(
@@ -199,6 +203,13 @@ task = Table(
     Column("status", String(16), nullable=False),
     Column("outcome", Text, nullable=False),
     Column("ended_us", _BIG),
+    Column("session", String(NAME_LENGTH), nullable=False, server_default=""),
+    Column("environment", Text, nullable=False, server_default="{}"),
+    Column("step_limit", Integer, nullable=False, server_default="500"),
+    Column("deadline_us", _BIG),
+    Column("reviewed_us", _BIG),
+    Column("review_error", Text, nullable=False, server_default=""),
+    Index(None, "space_id", "status", "started_us"),
 )
 
 step = Table(

@@ -57,13 +57,14 @@ from afterwit.testing.samples import (
     vector,
 )
 from afterwit.testing.search_contract import SearchContract
+from afterwit.testing.task_contract import TaskContract
 from afterwit.text import query_tokens, statement_key
 
 HOUR = timedelta(hours=1)
 LATER = NOW + HOUR
 
 
-class StoreContract(SearchContract):
+class StoreContract(SearchContract, TaskContract):
     """One test per promise of `storage.base`."""
 
     # --- following changes ----------------------------------------------------------------------
@@ -533,23 +534,6 @@ class StoreContract(SearchContract):
             assert [item.alias for item in transaction.aliases(SPACE)] == ["a", "c"]
             raise RuntimeError
         assert [item.alias for item in store.aliases(SPACE)] == ["a"]
-
-    # --- tasks ----------------------------------------------------------------------------------
-
-    def test_a_task_takes_steps_in_order_until_it_ends(self, store: Store) -> None:
-        task = Task("t", SPACE, "goal 目标", NOW, "project:x", "coder", ("no network",))
-        put(store, OpenTask(task))
-        steps = [Step(f"s{place}", SPACE, "t", 99, "tool_call", LATER, "in", ok=True) for place in range(3)]
-        for step in steps:
-            put(store, LogStep(step))
-        assert store.steps(SPACE, "t") == [replace(step, position=place) for place, step in enumerate(steps)]
-        put(store, CloseTask("t", TaskStatus.SUCCEEDED, "done", LATER))
-        ended = replace(task, status=TaskStatus.SUCCEEDED, outcome="done", ended_at=LATER)
-        assert (store.task(SPACE, "t"), store.tasks(SPACE)) == (ended, [ended])
-        with fails(Conflict):
-            put(store, LogStep(Step("late", SPACE, "t", 0, "tool_call", LATER)))
-        with fails(Conflict):
-            put(store, CloseTask("t", TaskStatus.FAILED, "", LATER))
 
     # --- health ---------------------------------------------------------------------------------
 

@@ -53,7 +53,7 @@ from afterwit.service.options import (
 )
 from afterwit.service.portability import ImportReport
 from afterwit.service.reembedding import OlderModels, Reembedding
-from afterwit.service.searching import Searching
+from afterwit.service.tending import Tending
 from afterwit.service.updating import (
     apply_correction,
     apply_fields,
@@ -113,7 +113,7 @@ class Story:
     entities: tuple[str, ...] = ()
 
 
-class Afterwit(Searching):
+class Afterwit(Tending):
     """Long-term memory of one space.
 
     Safe to use from several threads; several processes may use the same store.

@@ -1,0 +1,4 @@
+"""Hindsight: what a finished task teaches, what its end says of the memories it used, what has aged.
+
+Pure: records in, values out. `service` wires it to the store.
+"""

@@ -1,0 +1,7 @@
+"""Tasks: working memory for one piece of work, from the briefing at its start to the credit at its end."""
+
+from afterwit.service.searching import Searching
+
+
+class Tasks(Searching):
+    """The part of the service that is about tasks."""

@@ -1,7 +1,7 @@
 """Looking back: what ended tasks teach, and what has been proved by now."""
 
-from afterwit.service.tasks import Tasks
+from afterwit.service.searching import Searching
 
 
-class Reviewing(Tasks):
+class Reviewing(Searching):
     """The part of the service that learns."""

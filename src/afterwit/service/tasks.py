@@ -1,7 +1,7 @@
 """Tasks: working memory for one piece of work, from the briefing at its start to the credit at its end."""
 
-from afterwit.service.searching import Searching
+from afterwit.service.reviewing import Reviewing
 
 
-class Tasks(Searching):
+class Tasks(Reviewing):
     """The part of the service that is about tasks."""

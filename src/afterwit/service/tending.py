@@ -1,7 +1,7 @@
 """Tending a space: its health, what may be cleaned away, and knowledge brought in from files."""
 
-from afterwit.service.reviewing import Reviewing
+from afterwit.service.tasks import Tasks
 
 
-class Tending(Reviewing):
+class Tending(Tasks):
     """The part of the service for those who look after a memory."""

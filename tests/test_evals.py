@@ -323,9 +323,16 @@ def test_precision_corpus_is_as_large_and_as_mixed_as_promised() -> None:
     assert len(cases) >= 150
     assert 0.4 <= len(chinese) / len(cases) <= 0.6
     assert sum(bool(case.get("empty")) for case in cases) >= 30
-    halves = {split: sum(len(world.cases) for world in worlds if world.split == split) for split in ("dev", "held_out")}
-    assert sum(halves.values()) == len(cases)
-    assert min(halves.values()) >= 0.4 * len(cases)
+    splits = {name: [world for world in worlds if world.split == name] for name in ("dev", "held_out", "fresh")}
+    sizes = {name: sum(len(world.cases) for world in some) for name, some in splits.items()}
+    assert sum(sizes.values()) == len(cases)
+    assert min(sizes.values()) >= 0.3 * len(cases)
+
+
+def test_precision_worlds_end_before_their_questions_are_asked() -> None:
+    for world in read_worlds():
+        assert max(entry.at for entry in world.entries) < world.now, world.name
+        assert len({entry.key for entry in world.entries}) == len(world.entries), world.name
 
 
 def test_precision_cases_name_memories_that_exist_and_do_not_contradict_themselves() -> None:

@@ -64,6 +64,10 @@ class SearchOptions(TypedDict, total=False):
     purpose: str
     top_k: int
     budget_tokens: int
+    #: where the asking task runs; what holds only elsewhere is told apart
+    environment: Json
+    #: the task that asks: its scope, goal and constraints count, and what is returned counts as used by it
+    task_id: str
     #: rank everything: no relevance cut, no removal of near-duplicates, no token budget; for judging the order
     exhaustive: bool
     #: asked ahead of the real call, while the user types: the answer is kept, so that the call is a look-up

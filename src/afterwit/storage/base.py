@@ -166,6 +166,10 @@ class Reader(Protocol):
         """Tasks by start, then id: all, or those of some statuses, of one session, or not yet looked back at."""
         ...
 
+    def count_steps(self, space: str, task_id: str) -> int:
+        """Number of a task's steps."""
+        ...
+
     def steps(self, space: str, task_id: str) -> list[Step]:
         """A task's steps by position."""
         ...

@@ -223,6 +223,12 @@ class SqlReader(ABC):
         with self._reading() as connection:
             return [to_task(space, row) for row in connection.execute(query).mappings()]
 
+    def count_steps(self, space: str, task_id: str) -> int:
+        """See `Reader.count_steps`."""
+        mine = self._of(space, tables.step).where(tables.step.c.task_id == task_id).subquery()
+        with self._reading() as connection:
+            return connection.execute(select(func.count()).select_from(mine)).scalar_one()
+
     def steps(self, space: str, task_id: str) -> list[Step]:
         """See `Reader.steps`."""
         query = self._of(space, tables.step).where(tables.step.c.task_id == task_id).order_by(tables.step.c.position)

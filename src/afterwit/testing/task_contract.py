@@ -52,6 +52,7 @@ class TaskContract:
         for step in steps:
             put(store, LogStep(step))
         assert store.steps(SPACE, "t") == [replace(step, position=place) for place, step in enumerate(steps)]
+        assert (store.count_steps(SPACE, "t"), store.count_steps(SPACE, "none")) == (3, 0)
         put(store, CloseTask("t", TaskStatus.SUCCEEDED, "done", LATER))
         ended = replace(task, status=TaskStatus.SUCCEEDED, outcome="done", ended_at=LATER)
         assert (store.task(SPACE, "t"), store.tasks(SPACE)) == (ended, [ended])

@@ -38,6 +38,16 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("embedder_url", "", "Base URL of an OpenAI-compatible embedding endpoint; no request is made without one."),
     Setting("embedder_key_env", "OPENAI_API_KEY", "Name of the environment variable that holds the endpoint's key."),
     Setting("embedder_timeout_s", 10.0, "Longest wait for one embedding request, in seconds."),
+    Setting(
+        "llm",
+        "",
+        'Language model for what rules cannot do: "openai:MODEL" (any compatible server with llm_url), '
+        '"anthropic:MODEL", "deepseek:MODEL", "qwen:MODEL" or "ollama:MODEL"; empty: none, nothing is sent anywhere.',
+    ),
+    Setting("llm_url", "", "Base URL of the language model's API; empty: the provider's own."),
+    Setting("llm_key_env", "", "Name of the environment variable that holds its key; empty: the provider's usual one."),
+    Setting("llm_timeout_s", 60.0, "Longest wait for one answer of the language model, in seconds."),
+    Setting("llm_budget_tokens", 200_000, "Most tokens, read and written, that one space may use in one day (UTC)."),
     Setting("lock_wait_s", 30.0, "Longest wait for another process that is writing, in seconds."),
     Setting("host", "127.0.0.1", "Address that `afterwit serve` listens on."),
     Setting("port", 8765, "Port that `afterwit serve` listens on."),
@@ -63,6 +73,11 @@ class Settings:
     embedder_url: str
     embedder_key_env: str
     embedder_timeout_s: float
+    llm: str
+    llm_url: str
+    llm_key_env: str
+    llm_timeout_s: float
+    llm_budget_tokens: int
     lock_wait_s: float
     host: str
     port: int
@@ -131,6 +146,8 @@ def _convert(setting: Setting, value: Any) -> Any:
 def _check(settings: Settings) -> None:
     ranges: dict[str, tuple[float, float]] = {
         "embedder_timeout_s": (0.1, 600),
+        "llm_timeout_s": (0.1, 3600),
+        "llm_budget_tokens": (1, 1_000_000_000),
         "lock_wait_s": (0.1, 600),
         "port": (0, 65535),
         "top_k": (1, 50),

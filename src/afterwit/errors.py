@@ -59,7 +59,19 @@ class TooManyRequests(AfterwitError):
 
 
 class ProviderError(AfterwitError):
-    """A configured embedder or LLM failed or answered nonsense."""
+    """A configured embedder or LLM failed or answered nonsense.
+
+    Attributes:
+        reason: one word for records, such as "timeout", that holds nothing of what was sent or answered; may be empty.
+        tokens: how many the failed call read and wrote all the same, as far as is known.
+    """
+
+    def __init__(
+        self, message: str, *, next_step: str = "", reason: str = "", tokens: tuple[int, int] = (0, 0)
+    ) -> None:
+        super().__init__(message, next_step=next_step)
+        self.reason = reason
+        self.tokens = tokens
 
 
 class StorageError(AfterwitError):

@@ -3,9 +3,10 @@
 from datetime import UTC, datetime, timedelta
 
 from afterwit.embedding import HashEmbedder
+from afterwit.testing.scripted import ScriptedLLM
 from afterwit.testing.store_contract import StoreContract
 
-__all__ = ["FixedClock", "HashEmbedder", "StoreContract"]
+__all__ = ["FixedClock", "HashEmbedder", "ScriptedLLM", "StoreContract"]
 
 
 class FixedClock:

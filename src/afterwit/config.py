@@ -48,6 +48,11 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("llm_key_env", "", "Name of the environment variable that holds its key; empty: the provider's usual one."),
     Setting("llm_timeout_s", 60.0, "Longest wait for one answer of the language model, in seconds."),
     Setting("llm_budget_tokens", 200_000, "Most tokens, read and written, that one space may use in one day (UTC)."),
+    Setting(
+        "holdout_share",
+        0.0,
+        "Share of learned lessons that is left out at random to measure what they are worth, 0 to 0.5.",
+    ),
     Setting("lock_wait_s", 30.0, "Longest wait for another process that is writing, in seconds."),
     Setting("host", "127.0.0.1", "Address that `afterwit serve` listens on."),
     Setting("port", 8765, "Port that `afterwit serve` listens on."),
@@ -78,6 +83,7 @@ class Settings:
     llm_key_env: str
     llm_timeout_s: float
     llm_budget_tokens: int
+    holdout_share: float
     lock_wait_s: float
     host: str
     port: int
@@ -148,6 +154,7 @@ def _check(settings: Settings) -> None:
         "embedder_timeout_s": (0.1, 600),
         "llm_timeout_s": (0.1, 3600),
         "llm_budget_tokens": (1, 1_000_000_000),
+        "holdout_share": (0, 0.5),
         "lock_wait_s": (0.1, 600),
         "port": (0, 65535),
         "top_k": (1, 50),

@@ -58,6 +58,12 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "prefer_neither": ("neither without asking", "不下定论，请先询问"),
     "was_true_until": ("was true until {until}", "仅在 {until} 之前成立"),
     "not_yet_proved": ("not yet proved", "尚未验证"),
+    "intent_overdue": ("overdue since {due}", "已逾期，截止 {due}"),
+    "intent_due": ("due {due}", "{due} 到期"),
+    "intent_triggered": ("this task is about “{trigger}”", "当前任务涉及“{trigger}”"),
+    "intent_next_task": ("meant for the next task", "留给下一个任务"),
+    "intent_done": ("Done; it will not be brought up again.", "已完成，不再提起。"),
+    "intent_dismissed": ("Dismissed; it will not be brought up again.", "已取消，不再提起。"),
     "degraded_vector": (
         "Meaning was not searched, only words: {reason}",
         "本次只按词搜索，未按语义搜索：{reason}",
@@ -65,6 +71,23 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "until": ("{summary} (until {until})", "{summary}（至 {until}）"),
     "since": ("{summary} (since {since})", "{summary}（自 {since} 起）"),
     "from_until": ("{summary} ({since} to {until})", "{summary}（{since} 至 {until}）"),
+    "steps_logged": ("{count} logged, {total} in all.", "已记录 {count} 步，共 {total} 步。"),
+    "task_step_limit": (
+        "The task reached its limit of {limit} steps and has ended; {lost} were not logged.",
+        "任务已达到 {limit} 步上限并结束；有 {lost} 步未记录。",
+    ),
+    "task_already_ended": ("The task had ended already; nothing was changed.", "任务早已结束，未做任何修改。"),
+    "task_ended": (
+        "Ended: {status}. {learned} learned, {credited} memories credited.",
+        "任务结束：{status}。学到 {learned} 条，为 {credited} 条记忆记功或记过。",
+    ),
+    "task_succeeded": ("success", "成功"),
+    "task_failed": ("failure", "失败"),
+    "task_abandoned": ("abandoned", "未完成"),
+    "no_such_memories": (
+        "No memories here, so not counted as used: {ids}.",
+        "以下编号不是这里的记忆，未计入使用：{ids}。",
+    ),
     "nothing_to_summarize": ("There is nothing to summarize here.", "这里没有可总结的记忆。"),
 }
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 #: Lines that one transaction writes.
 BATCH = 64
 
+_VERDICTS = "--confirm, --refute, --restore, --done and --dismiss"
+
 
 @click.command("write", short_help="Remember a statement. 写入记忆。")
 @click.argument("content", nargs=-1, type=TEXT)
@@ -80,6 +82,8 @@ def write(session: Session, content: tuple[str, ...], from_lines: bool, **fields
 @click.option("--confirm", "verdicts", flag_value="confirm", multiple=True, help="It is right.")
 @click.option("--refute", "verdicts", flag_value="refute", multiple=True, help="It is wrong; never recall it.")
 @click.option("--restore", "verdicts", flag_value="restore", multiple=True, help="Recall it again.")
+@click.option("--done", "verdicts", flag_value="done", multiple=True, help="An intent is carried out.")
+@click.option("--dismiss", "verdicts", flag_value="dismiss", multiple=True, help="An intent is not wanted any more.")
 @click.option("--kind", type=TEXT, help="preference, fact, constraint, decision, failure, lesson, rule or intent.")
 @click.option("--subject", type=TEXT, help="Whom or what it is about.")
 @click.option("--topic", type=TEXT, help="What about them.")
@@ -103,9 +107,10 @@ def update(session: Session, memory_id: str, verdicts: tuple[str, ...], **fields
       afterwit update 4f1c09ab77d2 --content "The user lives in Shanghai."
       afterwit update 4f1c09ab77d2 --confirm --reason "用户已确认"
       afterwit update 4f1c09ab77d2 --expires-at 2026-12-31
+      afterwit update 4f1c09ab77d2 --done              # an intent; see afterwit intents
     """
     if len(verdicts) > 1:
-        raise InvalidInput("Several verdicts were given.", next_step="Give one of --confirm, --refute and --restore.")
+        raise InvalidInput("Several verdicts were given.", next_step=f"Give one of {_VERDICTS}.")
     if verdicts and fields.get("content") is not None:
         raise InvalidInput(
             f"--content and --{verdicts[0]} do not go together.", next_step="Corrected words need no verdict; drop it."
@@ -113,7 +118,7 @@ def update(session: Session, memory_id: str, verdicts: tuple[str, ...], **fields
     chosen = given(fields) | ({"verdict": verdicts[0]} if verdicts else {})
     if not set(chosen) - {"reason"}:
         raise InvalidInput(
-            "Nothing to change was given.", next_step="Give --content, --confirm, --refute, --restore or a field."
+            "Nothing to change was given.", next_step=f"Give --content, a verdict ({_VERDICTS}) or a field."
         )
     with session.memory(embeds=fields.get("content") is not None) as memory:
         receipt = memory.update(memory_id, **chosen)  # pyright: ignore[reportArgumentType]

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from afterwit.dates.phrases import Phrase, find_phrases, local, utc, zone_of
 from afterwit.dates.spans import Leaning, Span, preceding
 
-__all__ = ["TimeRange", "find_expiry", "find_start", "find_time_range"]
+__all__ = ["Due", "TimeRange", "find_due", "find_expiry", "find_start", "find_time_range"]
 
 _SINCE = re.compile(
     r"\b(?:since|from|starting(?: from)?|beginning|as of|(after))\s+(?:the )?$|(?:自从|自|从)$", re.IGNORECASE
@@ -66,6 +66,10 @@ _FROM_RIGHT = re.compile(r"\s*(?:以来|至今|起|开始|onwards?\b|on\b)", re.
 _PAST_TENSE = re.compile(r"\b(?:lived|worked|was|were|had|used to|stayed|studied)\b|住过|曾|以前|之前", re.IGNORECASE)
 
 
+#: How long before a deadline it is worth thinking of: time to do it in, and not so long that it is put off.
+DEADLINE_NOTICE = timedelta(days=2)
+
+
 @dataclass(frozen=True)
 class TimeRange:
     """The stretch of time that a text asks about."""
@@ -76,6 +80,50 @@ class TimeRange:
     end: datetime
     #: the words that said so, as they stand in the text
     phrase: str
+
+
+@dataclass(frozen=True)
+class Due:
+    """When something is to be done."""
+
+    #: the moment, or the first moment of the last day that is meant, aware UTC
+    at: datetime
+    #: when to begin thinking of it, aware UTC; some days before a deadline, the first day of a week or month
+    begins: datetime
+
+
+def find_due(text: str, *, now: datetime, timezone: str) -> Due | None:
+    """When something is to be done: "by 2026-12-05", "before Friday", "next week", 周五前, 明天下午3点.
+
+    A stretch of several days is due on its last one, unless it is to be done before it. What is over by now is
+    not when anything will be done.
+
+    Args:
+        text: the intent.
+        now: the moment of writing, aware.
+        timezone: IANA name of the zone whose calendar is meant; "" = that of the machine.
+
+    Returns:
+        None when the text names no time to come.
+
+    Raises:
+        InvalidInput: unknown zone, or `now` without one.
+    """
+    zone = zone_of(timezone)
+    moment = local(now, zone)
+    for phrase in find_phrases(text, now=now, zone=zone, leaning="future"):
+        span = phrase.span
+        if span.end <= moment:
+            continue
+        before, after = preceding(text, span.first), text[span.last :]
+        ahead = _BEFORE.search(before) or _BEFORE_ZH.match(after)
+        is_long = span.end - span.start > timedelta(days=1)
+        at = span.end - timedelta(days=1) if is_long and not ahead else span.start
+        begins = span.start
+        if ahead or _DEADLINE.search(before):
+            begins = at - DEADLINE_NOTICE
+        return Due(utc(at, zone), utc(begins, zone))
+    return None
 
 
 def find_time_range(text: str, *, now: datetime, timezone: str) -> TimeRange | None:

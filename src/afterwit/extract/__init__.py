@@ -10,8 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from afterwit.clock import format_time
-from afterwit.dates import find_expiry, find_start
-from afterwit.dates.phrases import find_phrases, utc, zone_of
+from afterwit.dates import find_due, find_expiry, find_start
 from afterwit.extract import chinese, doubt, english
 from afterwit.extract.rules import ASSISTANT_KINDS, Found, compile_rules
 from afterwit.extract.speech import Sentence, spoken
@@ -20,7 +19,7 @@ from afterwit.records import Basis, Candidate, Json, Kind
 from afterwit.text import is_negated, language, sentences
 from afterwit.vocabulary import USER, confidence_of, strip_injected
 
-__all__ = ["enrich", "extract", "prepare"]
+__all__ = ["due_fields", "enrich", "extract", "prepare"]
 
 #: Longer ones are no plain statements.
 MAX_SENTENCE_CHARS = 400
@@ -124,7 +123,8 @@ def _read(sentence: str) -> Found | None:
 
 def _candidate(found: Found, sentence: str, *, own: str, stated: bool, now: datetime, timezone: str) -> Candidate:
     basis = Basis.STATED if stated else Basis.INFERRED
-    start = find_start(sentence, now=now, timezone=timezone)
+    is_intent = found.kind is Kind.INTENT  # what will be done is not what will be true
+    start = None if is_intent else find_start(sentence, now=now, timezone=timezone)
     return Candidate(
         summary=own,
         kind=found.kind,
@@ -137,7 +137,7 @@ def _candidate(found: Found, sentence: str, *, own: str, stated: bool, now: date
         confidence=confidence_of(basis),
         happened_at=start if start and start <= now else None,
         valid_from=start,
-        valid_to=None if found.kind is Kind.INTENT else find_expiry(sentence, now=now, timezone=timezone),
+        valid_to=None if is_intent else find_expiry(sentence, now=now, timezone=timezone),
         is_change=found.is_change or corrects(sentence),
         is_negated="chosen" not in found.structured and is_negated(without_lead(sentence)),
     )
@@ -150,13 +150,30 @@ def _subject(found: Found, sentence: str) -> str:
 
 
 def _structured(found: Found, sentence: str, *, now: datetime, timezone: str) -> Json:
-    fields: dict[str, Any] = dict(found.structured)
-    if found.kind is Kind.INTENT:
-        zone = zone_of(timezone)
-        named = find_phrases(sentence, now=now, zone=zone, leaning="future")
-        if named:
-            fields["due"] = format_time(utc(named[0].span.start, zone))
-    return fields
+    if found.kind is not Kind.INTENT:
+        return dict(found.structured)
+    return {**found.structured, **due_fields(sentence, now=now, timezone=timezone)}
+
+
+def due_fields(sentence: str, *, now: datetime, timezone: str) -> Json:
+    """The structured fields that say when an intent is due; {} when its words do not.
+
+    Args:
+        sentence: the intent.
+        now: the moment of writing, aware.
+        timezone: IANA name of the zone in which "Friday" is meant; "" = that of the machine.
+
+    Returns:
+        `due`, and `from` when it is to be thought of earlier, as RFC 3339 times.
+
+    Raises:
+        InvalidInput: unknown zone, or `now` without one.
+    """
+    found = find_due(sentence, now=now, timezone=timezone)
+    if found is None:
+        return {}
+    fields: dict[str, Any] = {"due": format_time(found.at)}
+    return fields | ({"from": format_time(found.begins)} if found.begins < found.at else {})
 
 
 def _is_stated(text: str) -> bool:

@@ -359,7 +359,8 @@ class Afterwit(Tending):
 
         Args:
             memory_id: whole id, `m:ID`, or the last 8 or more characters.
-            **fields: see `UpdateFields`; `verdict` is "confirm", "refute" or "restore".
+            **fields: see `UpdateFields`; `verdict` is "confirm", "refute" or "restore", for an intent also
+                "done" or "dismiss".
 
         Raises:
             NotFound: no such memory in this space.

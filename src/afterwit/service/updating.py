@@ -12,10 +12,12 @@ from afterwit.records import (
     Add,
     Basis,
     Change,
+    Kind,
     LinkType,
     Memory,
     Outcome,
     Receipt,
+    Retire,
     Revise,
     Standing,
     Status,
@@ -30,7 +32,9 @@ from afterwit.service.options import UpdateFields, known_only, read_fields
 from afterwit.service.writing import SOURCE_TRUST, Writer
 from afterwit.storage import Transaction
 
-VERDICTS = ("confirm", "refute", "restore")
+#: Verdicts on intents -> the state that they leave.
+SETTLES = {"done": "done", "dismiss": "dismissed"}
+VERDICTS = ("confirm", "refute", "restore", *SETTLES)
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,7 @@ class Update:
 
     #: corrected text; "" = the text stays
     content: str
-    #: "confirm", "refute", "restore" or ""
+    #: one of `VERDICTS` or ""
     verdict: str
     #: fields of `Memory` -> new value
     revised: Mapping[str, Any]
@@ -59,7 +63,7 @@ def read_update(given: Mapping[str, Any], *, writer: Writer, now: datetime) -> U
     fields = read_fields(plain, now=now)
     verdict = str(given.get("verdict") or "")
     if verdict and verdict not in VERDICTS:
-        raise InvalidInput(f"Unknown verdict {verdict!r}.", next_step='Use "confirm", "refute" or "restore".')
+        raise InvalidInput(f"Unknown verdict {verdict!r}.", next_step=f"Use one of: {', '.join(VERDICTS)}.")
     content = given.get("content") or ""
     if content:
         text.check_text(content, field="content")
@@ -77,7 +81,7 @@ def read_update(given: Mapping[str, Any], *, writer: Writer, now: datetime) -> U
     if not (content or verdict or revised):
         raise InvalidInput(
             "Nothing to change was given.",
-            next_step='Give content, verdict ("confirm", "refute", "restore") or a field.',
+            next_step=f"Give content, verdict ({', '.join(VERDICTS)}) or a field.",
         )
     if content and verdict:
         raise InvalidInput("content and verdict cannot go together.", next_step="Correct first, then give the verdict.")
@@ -120,12 +124,14 @@ def apply_correction(tx: Transaction, old: Memory, new: Memory, vector: Vector |
 
 
 def apply_verdict(tx: Transaction, memory: Memory, update: Update, *, writer: Writer, now: datetime) -> Receipt:
-    """Carry out confirm, refute or restore, with the given fields."""
+    """Carry out a verdict, with the given fields."""
     match update.verdict:
         case "confirm":
             return _confirm(tx, memory, update, writer=writer, now=now)
         case "refute":
             return _refute(tx, memory, update)
+        case "done" | "dismiss":
+            return _settle(tx, memory, update)
         case _:
             return _restore(tx, memory, update)
 
@@ -195,6 +201,26 @@ def _refute(tx: Transaction, memory: Memory, update: Update) -> Receipt:
     return Receipt(Outcome.UPDATED, memory.id, ("refuted",), say("refuted", text.language(memory.summary)), related)
 
 
+def _settle(tx: Transaction, memory: Memory, update: Update) -> Receipt:
+    """Take an intent that is done, or not wanted any more, out of recall."""
+    state = SETTLES[update.verdict]
+    if memory.kind is not Kind.INTENT:
+        raise Conflict(
+            f"Only an intent can be {state}; this memory is a {memory.kind.value}.",
+            next_step="Use memory_forget, or refute it if it is wrong.",
+        )
+    language = text.language(memory.summary)
+    if memory.structured.get("state") == state and memory.status is not Status.ACTIVE:
+        return Receipt(Outcome.UPDATED, memory.id, ("unchanged",), say("unchanged", language))
+    fields = dict(update.revised)
+    fields["structured"] = {**memory.structured, **fields.get("structured", {}), "state": state}
+    changes: list[Change] = [Revise(memory.id, fields, reason=update.reason or state)]
+    if memory.status is Status.ACTIVE:
+        changes.append(Retire(memory.id, Status.EXPIRED, update.reason or state))
+    tx.apply(changes)
+    return Receipt(Outcome.UPDATED, memory.id, (state,), say(f"intent_{state}", language))
+
+
 def cascade(tx: Transaction, memory: Memory) -> list[Revise]:
     """What derives from a memory loses its proof when the memory does: it is pending again."""
     changes: list[Revise] = []
@@ -231,7 +257,10 @@ def _restore(tx: Transaction, memory: Memory, update: Update) -> Receipt:
                 f"It was replaced by [m:{short_id(successor.id)}] “{successor.summary}”, which still holds.",
                 next_step="Refute or forget that one first, or write anew what holds now.",
             )
-    fields = dict(update.revised) | {"status": Status.ACTIVE}
+    fields: dict[str, Any] = dict(update.revised) | {"status": Status.ACTIVE}
+    if "state" in memory.structured and memory.kind is Kind.INTENT:
+        kept = {name: value for name, value in memory.structured.items() if name != "state"}
+        fields["structured"] = kept | fields.get("structured", {})
     if refuted:
         fields["standing"] = Standing.PENDING
     tx.apply([Revise(memory.id, fields, reason=update.reason or "restored")])

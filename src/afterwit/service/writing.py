@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from afterwit import text
-from afterwit.extract import enrich, extract
+from afterwit.extract import due_fields, enrich, extract
 from afterwit.gate import judge
 from afterwit.messages import say
 from afterwit.records import (
@@ -135,6 +135,8 @@ def _memory(candidate: Candidate, fields: Fields, setting: Setting) -> Draft:
     source = fields.source or Source(_source_kind(basis, setting.writer), fields.task_id)
     session = source.ref or fields.task_id or setting.writer.session
     structured = dict(candidate.structured)
+    if fields.kind is Kind.INTENT and candidate.kind is not Kind.INTENT:
+        structured |= due_fields(candidate.summary, now=setting.now, timezone=setting.timezone)
     if candidate.value:
         structured["value"] = candidate.value
     structured |= dict(fields.structured or {})

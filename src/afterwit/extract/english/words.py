@@ -100,3 +100,4 @@ ATTRIBUTE = (
     r"working hours|editor|ide|operating system|os|database|cloud provider|framework|programming language|standup|"
     r"daily standup|stand-up|reply language|preferred language|degree|release date|launch date|ci|hobby|status))"
 )
+WEEKDAY = r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day)"

@@ -1,6 +1,6 @@
 """English: how people say what is required, decided, planned, tried and learned."""
 
-from afterwit.extract.english.words import DEICTIC, NAME, STOP, VALUE, VERBS, WHY, C
+from afterwit.extract.english.words import DEICTIC, NAME, STOP, VALUE, VERBS, WEEKDAY, WHY, C
 from afterwit.extract.rules import rule
 from afterwit.records import Kind
 
@@ -106,6 +106,29 @@ DECISIONS = (
 
 INTENTS = (
     rule(Kind.INTENT, r"(?P<trigger>(?i:next time(?: (?:we|you|i) [^,]+)?)),? (?!(?i:for sure|then)\b).*\w+.*"),
+    rule(
+        Kind.INTENT,
+        r"(?P<trigger>(?i:(?:when|whenever) (?:we|you|i) (?:next )?[^,]+ next|the next time (?:we|you|i) [^,]+)),? "
+        r"(?!(?i:i|it|he|she|they)\b).*\w+.*",
+    ),
+    rule(
+        Kind.INTENT,
+        rf"(?i:(?:please )?(?:by|before|no later than|next|on|this) (?:the )?(?:end of )?(?:{WEEKDAY}|week|month|"
+        r"quarter|tomorrow|\d{4}-\d\d-\d\d)),? (?i:please |remember to )?(?i:send|finish|check|look (?:at|into)|fix|"
+        r"review|update|write|clean|remove|renew|prepare|deploy|merge|upgrade|migrate|test|call|email|reply|submit|"
+        r"revisit|delete|add|run)\b.+",
+    ),
+    rule(
+        Kind.INTENT,
+        r"(?i:(?:please |can you )*remind (?:me|us|them|the user|user)) "
+        r"(?i:(?:by|before|on|at|next|this|tomorrow|in) ?)[^,.;]{0,40}?,? ?(?i:to|about|of|that) .+",
+    ),
+    rule(
+        Kind.INTENT,
+        rf"(?i:(?:i|we|the user) (?:still )?(?:(?:needs?|have|has|wants?|plans?) to|must)) .+ "
+        rf"(?i:by|before|no later than) (?:the )?(?i:end of )?"
+        rf"(?i:{WEEKDAY}|tomorrow|next (?:week|month|{WEEKDAY})|\d{{4}}-\d\d-\d\d)\W*$",
+    ),
     rule(
         Kind.INTENT,
         r"(?i:(?:please |can you )*remind (?:me|us|them|the user|user)) (?i:(?:next time|tomorrow|later|on "

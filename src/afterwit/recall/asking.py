@@ -1,8 +1,9 @@
 """A question, and the memories that its paths bring: keys first, then words, meaning, time and task."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from afterwit import meaning, text
 from afterwit.dates import TimeRange
 from afterwit.embedding import Embedder
 from afterwit.entities import Names, names_of
-from afterwit.records import NEIGHBOUR_FIELDS, KeyFilter, Memory, Status
+from afterwit.records import NEIGHBOUR_FIELDS, Json, KeyFilter, Memory, Status
 from afterwit.spelling import spellings
 from afterwit.storage import Order, Reader
 from afterwit.traits import Traits, traits_of
@@ -39,6 +40,8 @@ class Question:
     constraints: tuple[str, ...] = ()
     #: the asking role; its own pool goes before the shared one
     role: str = ""
+    #: where the work runs, as in a task; what does not apply there is said so or left out
+    environment: Json = field(default_factory=dict[str, Any], hash=False)
     k: int = 5
     budget_tokens: int = 800
     #: IANA zone in which "yesterday" is meant; "" = the machine's

@@ -57,6 +57,8 @@ class SearchOptions(TypedDict, total=False):
     topics: Sequence[str]
     tags: Sequence[str]
     role: str
+    #: where the work runs: {"os": ..., "repo": ..., "tools": {"pip": "24.0"}}; see `afterwit.applies`
+    environment: Json
     as_of: Moment
     known_at: Moment
     since: Moment
@@ -137,7 +139,7 @@ def read_fields(given: Mapping[str, Any], *, now: datetime) -> Fields:
         scope=fold_scope(given["scope"]) if given.get("scope") else GLOBAL,
         role=fold_role(given.get("role", "")),
         raw=_text(given, "raw", MAX_TEXT_BYTES),
-        structured=_json(given.get("structured")),
+        structured=_json(given.get("structured"), "structured"),
         tags=fold_tags(_words(given, "tags")),
         confidence=_share(given.get("confidence")),
         valid_from=valid_from,
@@ -163,6 +165,7 @@ def read_question(query: str, given: Mapping[str, Any], *, settings: Settings, n
         task_context=_text(given, "task_context", MAX_TEXT_BYTES),
         constraints=tuple(check_text(word, field="constraints") for word in _words(given, "constraints")),
         role=fold_role(given.get("role", "")),
+        environment=_json(given.get("environment"), "environment") or {},
         k=_whole(given.get("top_k"), "top_k", 1, MAX_K, settings.top_k),
         budget_tokens=_whole(given.get("budget_tokens"), "budget_tokens", 1, 20_000, settings.budget_tokens),
         timezone=settings.timezone,
@@ -238,11 +241,14 @@ def _words(given: Mapping[str, Any], field: str) -> list[str]:
     return list(items)
 
 
-def _json(value: Any) -> Json | None:
+_EXAMPLES = {"structured": '{"value": "Shanghai"}', "environment": '{"repo": "atlas", "tools": {"python": "3.12.1"}}'}
+
+
+def _json(value: Any, field: str) -> Json | None:
     if value is None:
         return None
     if not isinstance(value, Mapping):
-        raise InvalidInput("structured must be an object.", next_step='For example {"value": "Shanghai"}.')
+        raise InvalidInput(f"{field} must be an object.", next_step=f"For example {_EXAMPLES[field]}.")
     return check_json(cast("Json", value))
 
 

@@ -1,0 +1,97 @@
+"""What two pieces of advice have in common: do they speak of the same situation, and do they say to do the same? Pure.
+
+By the faults, tools and words that they hold. Precision before coverage: in doubt they have nothing in common.
+"""
+
+import re
+from functools import lru_cache
+
+from afterwit import text
+from afterwit.records import Kind, Memory
+
+#: Kinds that advise.
+ADVICE = frozenset({Kind.LESSON, Kind.RULE, Kind.FAILURE})
+
+#: Share of the words of the shorter text that the other must hold to speak of the same, and fewest such words.
+_SAME_SITUATION = 0.7
+_SAME_ACTION = 0.6
+_LEAST_WORDS = 2
+
+_IDLE = frozenset(
+    text.index_tokens(
+        "use using run running set add make do try call first then always never when if while before after with "
+        "instead rather than avoid not don't need should must fail fails failed error errors works work "
+        "使用 运行 执行 设置 改用 需要 必须 应该 如果 失败 报错 错误 不要 避免 可以"
+    )
+)
+#: Words of order and time, which stand between words without a space.
+_ORDER_ZH = re.compile("[之以]?[前后](?![端台缀者置门])|然后|先|再|时(?![间区钟长])|当(?!前)")
+
+
+def field_of(memory: Memory, name: str) -> str:
+    """A field of a piece of advice as text: "situation", "action", "signature", "tool", ...; "" when it has none."""
+    value: object = memory.structured.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def same_matter(one: Memory, other: Memory) -> bool:
+    """Whether both advise on the same situation: the same fault, or the same words about it."""
+    if one.kind not in ADVICE or other.kind not in ADVICE:
+        return False
+    faults = field_of(one, "signature"), field_of(other, "signature")
+    if all(faults):
+        return faults[0] == faults[1]
+    if _differ(field_of(one, "tool"), field_of(other, "tool")) or (
+        _hard(one) and _hard(other) and not _hard(one) & _hard(other)
+    ):
+        return False
+    return _overlap(_situation(one), _situation(other)) >= _SAME_SITUATION
+
+
+def same_action(one: Memory, other: Memory) -> bool:
+    """Whether both say to do the same; neither denies what the other advises."""
+    told, also = _action(one), _action(other)
+    if _speaks_against(one) != _speaks_against(other):
+        return False
+    return text.same_statement(told, also) or _overlap(_words(told), _words(also)) >= _SAME_ACTION
+
+
+def opposite_action(one: Memory, other: Memory) -> bool:
+    """Whether one advises against what the other advises."""
+    if _speaks_against(one) == _speaks_against(other):
+        return False
+    return _overlap(_words(_action(one)), _words(_action(other))) >= _SAME_ACTION
+
+
+def _speaks_against(memory: Memory) -> bool:
+    """Whether it says what not to do; a failure is something that was tried in vain."""
+    return text.is_negated(_action(memory)) != (memory.kind is Kind.FAILURE)
+
+
+def _action(memory: Memory) -> str:
+    return field_of(memory, "action") or memory.summary
+
+
+def _situation(memory: Memory) -> frozenset[str]:
+    return _words(field_of(memory, "situation") or memory.summary)
+
+
+def _hard(memory: Memory) -> frozenset[str]:
+    told = field_of(memory, "situation") or memory.summary
+    return frozenset(term for term in text.hard_terms(told) if not term.isalpha())
+
+
+def _differ(one: str, other: str) -> bool:
+    return bool(one and other) and text.fold(one) != text.fold(other)
+
+
+def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
+    """Share of the shorter one's words that are in both, 0..1; 0 where too few words are in common."""
+    common = len(one & other)
+    least = min(_LEAST_WORDS, len(one), len(other))
+    return common / min(len(one), len(other)) if common >= max(1, least) else 0.0
+
+
+@lru_cache(maxsize=4096)
+def _words(told: str) -> frozenset[str]:
+    return frozenset(text.query_tokens(_ORDER_ZH.sub(" ", told))) - _IDLE

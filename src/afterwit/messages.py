@@ -57,6 +57,7 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "prefer_other": ("the other: it has the stronger or newer evidence", "另一条（证据更强或更新）"),
     "prefer_neither": ("neither without asking", "不下定论，请先询问"),
     "was_true_until": ("was true until {until}", "仅在 {until} 之前成立"),
+    "seen_elsewhere": ("seen with {wanted}, you have {given}", "见于 {wanted}，当前为 {given}"),
     "not_yet_proved": ("not yet proved", "尚未验证"),
     "intent_overdue": ("overdue since {due}", "已逾期，截止 {due}"),
     "intent_due": ("due {due}", "{due} 到期"),
@@ -64,6 +65,11 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "intent_next_task": ("meant for the next task", "留给下一个任务"),
     "intent_done": ("Done; it will not be brought up again.", "已完成，不再提起。"),
     "intent_dismissed": ("Dismissed; it will not be brought up again.", "已取消，不再提起。"),
+    "to_be_verified": ("to be verified: last confirmed {months} months ago", "待核实：上次确认在 {months} 个月前"),
+    "never_verified": (
+        "to be verified: written {months} months ago and never confirmed",
+        "待核实：{months} 个月前记下，从未确认",
+    ),
     "degraded_vector": (
         "Meaning was not searched, only words: {reason}",
         "本次只按词搜索，未按语义搜索：{reason}",

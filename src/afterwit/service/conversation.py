@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from afterwit.errors import InvalidInput
-from afterwit.records import Basis, Kind, Memory, Source, Standing, Trust, new_id
+from afterwit.records import SPEAKER, Basis, Kind, Memory, Source, Standing, Trust, new_id
 from afterwit.service.options import MAX_TEXT_BYTES
 from afterwit.service.writing import Setting
 from afterwit.text import check_text
@@ -47,7 +47,7 @@ def turn_memories(turns: Sequence[Turn], *, scope: str, session: str, setting: S
                 happened_at=turn.at,
                 scope=scope,
                 raw=text,
-                structured={"speaker": fold_subject(speaker)},
+                structured={SPEAKER: fold_subject(speaker)},
                 basis=Basis.OBSERVED,
                 trust=min(setting.writer.trust, Trust.AGENT),
                 source=Source("agent", session),

@@ -30,12 +30,32 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from afterwit.records import Alias, Change, Event, KeyFilter, Link, Memory, Step, Task, TaskStatus, Use, Vector
+from afterwit.records import (
+    SPEAKER,
+    Alias,
+    Basis,
+    Change,
+    Event,
+    KeyFilter,
+    Kind,
+    Link,
+    LinkType,
+    Memory,
+    Source,
+    Standing,
+    Status,
+    Step,
+    Task,
+    TaskStatus,
+    Trust,
+    Use,
+    Vector,
+)
 
 
 class Order(StrEnum):
@@ -66,6 +86,60 @@ class WordStatistics:
     total: int
     #: token -> number of active memories that contain it (absent tokens: 0)
     containing: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Vitals:
+    """All of a memory but its words: what its age and the health of a space are judged by."""
+
+    id: str
+    kind: Kind
+    status: Status
+    standing: Standing
+    basis: Basis
+    trust: Trust
+    confidence: float
+    scope: str
+    role: str
+    recorded_at: datetime
+    valid_to: datetime | None
+    retired_at: datetime | None
+    last_validated_at: datetime | None
+    last_used_at: datetime | None
+    use_count: int
+    helped: float
+    harmed: float
+    source: Source
+    #: `text.statement_key` of the summary
+    statement_key: str
+    #: a turn of a conversation: what was said, not what is so
+    is_turn: bool
+
+    @classmethod
+    def of(cls, memory: Memory) -> Self:
+        """Those of a memory at hand, but for the statement key, which costs more to make than all the rest."""
+        return cls(
+            memory.id,
+            memory.kind,
+            memory.status,
+            memory.standing,
+            memory.basis,
+            memory.trust,
+            memory.confidence,
+            memory.scope,
+            memory.role,
+            memory.recorded_at,
+            memory.valid_to,
+            memory.retired_at,
+            memory.last_validated_at,
+            memory.last_used_at,
+            memory.use_count,
+            memory.helped,
+            memory.harmed,
+            memory.source,
+            "",
+            SPEAKER in memory.structured,
+        )
 
 
 class Reader(Protocol):
@@ -142,6 +216,15 @@ class Reader(Protocol):
 
     def word_statistics(self, space: str, tokens: Sequence[str]) -> WordStatistics:
         """How common each token is among the active memories of the space."""
+        ...
+
+    def vitals(self, space: str, *, statuses: Sequence[Status] = ()) -> list[Vitals]:
+        """What can be told of every memory of the space, or of those of some statuses, without reading its words;
+        by the time of recording, then id. Made for whole spaces: 100,000 rows take a second or two."""
+        ...
+
+    def links_of_type(self, space: str, type: LinkType) -> list[Link]:
+        """All links of one type, by creation time."""
         ...
 
     def links(self, space: str, ids: Sequence[str]) -> list[Link]:

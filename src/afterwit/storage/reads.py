@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, Select, bindparam, func, or_, select
 
 from afterwit.errors import InvalidInput
-from afterwit.records import Event, KeyFilter, Link, Memory, Step, Task, TaskStatus, Use
+from afterwit.records import Event, KeyFilter, Link, LinkType, Memory, Status, Step, Task, TaskStatus, Use
 from afterwit.storage import tables
-from afterwit.storage.base import Order
+from afterwit.storage.base import Order, Vitals
 from afterwit.storage.query import ordering, passes
-from afterwit.storage.rows import to_event, to_link, to_memory, to_step, to_task, to_use
+from afterwit.storage.rows import VITAL_COLUMNS, to_event, to_link, to_memory, to_step, to_task, to_use, to_vitals
 
 #: Ids in one SQL statement; well below every engine's limit of parameters.
 BATCH = 500
@@ -174,6 +174,24 @@ class SqlReader(ABC):
                         found[row["source_id"], row["type"], row["target_id"]] = row
         ordered = sorted(found.items(), key=lambda item: (item[1]["created_us"], item[0]))
         return [to_link(space, row) for _, row in ordered]
+
+    def links_of_type(self, space: str, type: LinkType) -> list[Link]:
+        """See `Reader.links_of_type`."""
+        columns = tables.link.c
+        query = self._of(space, tables.link).where(columns.type == str(type))
+        query = query.order_by(columns.created_us, columns.source_id, columns.target_id)
+        with self._reading() as connection:
+            return [to_link(space, row) for row in connection.execute(query).mappings()]
+
+    def vitals(self, space: str, *, statuses: Sequence[Status] = ()) -> list[Vitals]:
+        """See `Reader.vitals`."""
+        columns = tables.memory.c
+        with self._reading() as connection:
+            query = select(*VITAL_COLUMNS).where(columns.space_id == space_number(connection, space))
+            if statuses:
+                query = query.where(columns.status.in_([str(status) for status in statuses]))
+            rows = connection.execute(query.order_by(columns.recorded_us, columns.id))
+            return [to_vitals(row) for row in rows]
 
     def uses(self, space: str, memory_id: str = "", *, task_id: str = "") -> list[Use]:
         """See `Reader.uses`."""

@@ -1,14 +1,17 @@
 """Records to rows and back. JSON is text with sorted keys, times are microseconds."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
+from sqlalchemy import ColumnElement
+
 from afterwit.clock import format_time, from_us, to_us
 from afterwit.errors import InvalidInput
 from afterwit.records import (
+    SPEAKER,
     Alias,
     Basis,
     Event,
@@ -25,6 +28,8 @@ from afterwit.records import (
     Trust,
     Use,
 )
+from afterwit.storage import tables
+from afterwit.storage.base import Vitals
 from afterwit.storage.tables import ID_LENGTH, NAME_LENGTH
 from afterwit.text import statement_key
 
@@ -168,6 +173,62 @@ def to_memory(space: str, row: Row) -> Memory:
         helped=float(row["helped"]),
         harmed=float(row["harmed"]),
         applies=_object(row["applies"]),
+    )
+
+
+_COLUMNS = tables.memory.c
+#: What `to_vitals` reads, in its order.
+VITAL_COLUMNS: tuple[ColumnElement[Any], ...] = (
+    _COLUMNS.id,
+    _COLUMNS.kind,
+    _COLUMNS.status,
+    _COLUMNS.standing,
+    _COLUMNS.basis,
+    _COLUMNS.trust,
+    _COLUMNS.confidence,
+    _COLUMNS.scope,
+    _COLUMNS.role,
+    _COLUMNS.recorded_us,
+    _COLUMNS.valid_to_us,
+    _COLUMNS.retired_us,
+    _COLUMNS.last_validated_us,
+    _COLUMNS.last_used_us,
+    _COLUMNS.use_count,
+    _COLUMNS.helped,
+    _COLUMNS.harmed,
+    _COLUMNS.source_kind,
+    _COLUMNS.source_ref,
+    _COLUMNS.statement_key,
+    _COLUMNS.structured.contains(f'"{SPEAKER}":', autoescape=True),
+)
+
+
+def to_vitals(row: Sequence[Any]) -> Vitals:
+    """The vitals in a row of `VITAL_COLUMNS`."""
+    id, kind, status, standing, basis, trust, confidence, scope, role = row[:9]
+    recorded, valid_to, retired, validated, used = row[9:14]
+    use_count, helped, harmed, source_kind, source_ref, key, is_turn = row[14:]
+    return Vitals(
+        id,
+        Kind(kind),
+        Status(status),
+        Standing(standing),
+        Basis(basis),
+        Trust(trust),
+        confidence,
+        scope,
+        role,
+        from_us(recorded),
+        maybe_time(valid_to),
+        maybe_time(retired),
+        maybe_time(validated),
+        maybe_time(used),
+        use_count,
+        float(helped),
+        float(harmed),
+        Source(source_kind, source_ref),
+        key,
+        bool(is_turn),
     )
 
 

@@ -21,6 +21,7 @@ from afterwit.records import (
     DropAlias,
     Erase,
     KeyFilter,
+    Kind,
     Link,
     LinkType,
     LogStep,
@@ -41,7 +42,7 @@ from afterwit.records import (
     Trust,
     Use,
 )
-from afterwit.storage import Order, Store
+from afterwit.storage import Order, Store, Vitals
 from afterwit.testing.samples import (
     MODEL,
     NOW,
@@ -541,3 +542,28 @@ class StoreContract(SearchContract, TaskContract):
         put_memories(store, *(memory(number) for number in range(20)))
         put(store, Erase(memory_id(3)), Revise(memory_id(4), {"tags": ("x",)}))
         assert store.check() == []
+
+    # --- surveying ------------------------------------------------------------------------------
+
+    def test_vitals_tell_all_of_each_memory_but_its_words(self, store: Store) -> None:
+        plain = memory(2, "The port is 8001.", kind=Kind.PREFERENCE, valid_to=LATER, source=Source("tool", "a/b"))
+        turn = memory(1, "Anna: yes", structured={"speaker": "anna"}, confidence=0.25, helped=1.5, scope="project:x")
+        put_memories(store, plain, turn)
+        put(store, RecordUse(Use("u1", SPACE, plain.id, LATER)), Retire(turn.id, Status.FORGOTTEN), now=LATER)
+        put_memories(store, memory(3, space=OTHER), space=OTHER)
+        found = store.vitals(SPACE)
+        rows = store.get(SPACE, [turn.id, plain.id])
+        expected = [replace(Vitals.of(row), statement_key=statement_key(row.summary)) for row in rows.values()]
+        assert found == expected
+        assert [item.is_turn for item in found] == [True, False]
+        assert ids(store.vitals(SPACE, statuses=(Status.ACTIVE,))) == [plain.id]
+        assert store.vitals("nowhere") == []
+
+    def test_links_of_a_type_come_by_time_and_no_others(self, store: Store) -> None:
+        put_memories(store, memory(1), memory(2), memory(3))
+        later = Link(SPACE, memory_id(1), LinkType.CONFLICTS, memory_id(2), LATER, "soft")
+        earlier = Link(SPACE, memory_id(3), LinkType.CONFLICTS, memory_id(1), NOW)
+        other = Link(SPACE, memory_id(1), LinkType.SUPPORTS, memory_id(2), NOW)
+        put(store, Connect(later), Connect(earlier), Connect(other))
+        assert store.links_of_type(SPACE, LinkType.CONFLICTS) == [earlier, later]
+        assert store.links_of_type(OTHER, LinkType.CONFLICTS) == []

@@ -134,8 +134,8 @@ def settings_page() -> str:
             "|---|---|---|---|",
             *rows,
             "",
-            "Keys are no settings, so that none lies in a file beside them: `embedder_key_env` only names the "
-            "variable that holds the endpoint's key, and `AFTERWIT_API_KEY` is read from the environment by "
+            "Keys are no settings, so that none lies in a file beside them: `embedder_key_env` and `llm_key_env` only "
+            "name the variables that hold them, and `AFTERWIT_API_KEY` is read from the environment by "
             "`afterwit serve` alone.",
             "",
         ]

@@ -109,9 +109,14 @@ def test_candidates_are_numbered_one_per_line() -> None:
     assert "1. likes tea\n2. likes coffee" in asked
     with pytest.raises(ValidationError):
         Ratings.model_validate({"ratings": [{"number": 1, "relevance": 4}]})
+    form = Ratings.of(2)
+    assert form.model_json_schema()["properties"]["ratings"]["maxItems"] == 2
+    circling = form.model_validate({"ratings": [{"number": 1, "relevance": 3}] * 9})
+    assert isinstance(circling, Ratings)
+    assert len(circling.ratings) == 2
 
 
-@pytest.mark.parametrize("schema", [Review, Extraction, Ratings])
+@pytest.mark.parametrize("schema", [Review, Extraction, Ratings, Ratings.of(3)])
 def test_every_field_must_be_answered(schema: type[BaseModel]) -> None:
     def required(part: dict[str, Any]) -> None:
         if part.get("type") == "object":

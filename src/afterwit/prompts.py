@@ -10,21 +10,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints, create_model
 
 from afterwit import text
 from afterwit.records import Kind
 
-#: Most lessons that one review may give.
+#: Most lessons that one review may give, and most tags and steps of each.
 MOST_LESSONS = 5
+MOST_TAGS = 3
+MOST_STEPS = 10
 
 #: Most statements that one text may give.
-MOST_STATEMENTS = 20
+MOST_STATEMENTS = 10
 
-#: Text that says something.
-Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-#: Text that may be empty.
-Maybe = Annotated[str, StringConstraints(strip_whitespace=True)]
+#: Text that says something, a sentence or two. The bound also ends the loops that small models fall into.
+Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
+#: A name or value, which may be empty.
+Maybe = Annotated[str, StringConstraints(strip_whitespace=True, max_length=200)]
 
 
 @dataclass(frozen=True)
@@ -68,10 +70,10 @@ class Lesson(BaseModel):
     #: what comes of it
     result: Words
     nature: Literal["pitfall", "technique"]
-    tags: list[Words]
+    tags: Annotated[list[Maybe], Field(json_schema_extra={"maxItems": MOST_TAGS}), _best(MOST_TAGS)]
     confidence: Literal["high", "medium", "low"]
     #: numbers of the steps that show it
-    steps: list[int]
+    steps: Annotated[list[int], Field(json_schema_extra={"maxItems": MOST_STEPS}), _best(MOST_STEPS)]
 
 
 class Review(BaseModel):
@@ -179,9 +181,15 @@ class Rating(BaseModel):
 
 
 class Ratings(BaseModel):
-    """How well the candidates answer, in any order."""
+    """The candidates that have something to do with the query; those that are not named have nothing."""
 
     ratings: list[Rating]
+
+    @classmethod
+    def of(cls, count: int) -> "type[Ratings]":
+        """The form for so many candidates: a model that rates in circles is stopped there."""
+        field: Any = Annotated[list[Rating], Field(json_schema_extra={"maxItems": count}), _best(count)]
+        return create_model("Ratings", __base__=cls, ratings=(field, ...))
 
 
 _RERANK = """You judge how well each numbered note answers a query.
@@ -190,13 +198,12 @@ relevance is
 3 when the note answers the query,
 2 when it answers a part of it or is needed for the answer,
 1 when it is about the same thing but does not answer,
-0 when it is about something else.
-A note about another person, project, number or version than the one asked about is 0.
-Rate every note, by its number."""
+0 when it is about something else, or about another person, project, number or version than the query.
+Give each note that is 1 or more once, by its number, the best first. Leave out the notes that are 0."""
 
 
 def rerank(query: str, candidates: Sequence[str]) -> Prompt:
-    """Ask how relevant candidates are to a query; the answer is a `Ratings`.
+    """Ask how relevant candidates are to a query; the answer is a `Ratings.of(len(candidates))`.
 
     Args:
         query: what is looked for.

@@ -81,8 +81,8 @@ class Asking:
     ) -> Output:
         model = _model(self._endpoint, client)
         settings = ModelSettings(max_tokens=max_tokens, max_retries=_RETRIES, thinking=False)
-        if self._endpoint.provider not in {"openai", "anthropic"} or self._endpoint.host:
-            # The newest models of these two refuse it.
+        if self._endpoint.provider != "anthropic" and not model.profile.get("supports_thinking"):
+            # Models that think, and the newest of Anthropic's, refuse it.
             settings["temperature"] = 0.0
         while True:
             mode = self._mode
@@ -217,5 +217,7 @@ def _profile(endpoint: Endpoint) -> ModelProfile:
             known = OllamaProvider.model_profile(endpoint.model)
         case _:
             known = OpenAICompatibleProvider.model_profile(endpoint.model)
-    # The older name of the limit is the one that every such server knows.
+    if known and known.get("supports_thinking"):
+        return known
+    # The older name of the limit is the one that every such server knows; OpenAI's thinking models refuse it.
     return merge_profile(known, OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False))

@@ -57,6 +57,7 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "prefer_other": ("the other: it has the stronger or newer evidence", "另一条（证据更强或更新）"),
     "prefer_neither": ("neither without asking", "不下定论，请先询问"),
     "was_true_until": ("was true until {until}", "仅在 {until} 之前成立"),
+    "rule": ("Rule: {summary}", "规则：{summary}"),
     "seen_elsewhere": ("seen with {wanted}, you have {given}", "见于 {wanted}，当前为 {given}"),
     "not_yet_proved": ("not yet proved", "尚未验证"),
     "intent_overdue": ("overdue since {due}", "已逾期，截止 {due}"),

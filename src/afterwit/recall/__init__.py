@@ -55,7 +55,7 @@ def search(
         hits = choose(question, found, judged)
     else:
         hits = []
-    hits = annotate(reader, space, hits, question.now, language)
+    hits = annotate(reader, space, hits, question, language)
     return SearchAnswer(
         hits=tuple(hits),
         message="" if hits else say("nothing_relevant", language),

@@ -1,17 +1,20 @@
 """What a search gives back: the choice among the candidates, in order, with what must be said of each."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 import numpy as np
 
 from afterwit import rank, text
+from afterwit.ageing import SLOW_KINDS, age_of, use_factor
+from afterwit.applies import Clash, clashes
+from afterwit.matters import ADVICE, same_matter
 from afterwit.messages import say
 from afterwit.recall.asking import Candidates, Question
 from afterwit.recall.judging import Judgement
 from afterwit.records import GLOBAL, Kind, LinkType, Memory, Standing, Status, Trust, short_id
-from afterwit.storage import Reader
+from afterwit.storage import Reader, Vitals
 
 #: Tokens that one hit costs besides its summary: id, kind, age, standing, trust.
 HIT_OVERHEAD_TOKENS = 24
@@ -23,9 +26,9 @@ TRUST_FACTOR = {Trust.CONFIRMED: 1.0, Trust.USER: 1.0, Trust.AGENT: 0.99, Trust.
 #: Standing gained by a memory of the asking role's own pool, and by one of a scope that was named.
 _OWN_POOL = 1.0
 _NEAR_SCOPE = 0.1
-
-#: Kinds that stay true for long and fade slowly.
-SLOW_KINDS = frozenset({Kind.PREFERENCE, Kind.CONSTRAINT, Kind.RULE})
+#: Standing lost by what was seen to hold with another system, repository or version: what is as relevant goes before
+#: it, and most of what is less relevant does not.
+_ELSEWHERE = 0.8
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ def hit_tokens(hit: Hit) -> int:
     return HIT_OVERHEAD_TOKENS + text.count_tokens(hit.memory.summary) + sum(map(text.count_tokens, hit.warnings))
 
 
-def _evidence(memory: Memory) -> float:
+def _evidence(memory: Memory, now: datetime) -> float:
     known = memory.basis.strength / 5
     useful = float(rank.usefulness(np.array([memory.helped]), np.array([memory.harmed]))[0])
     return (
@@ -74,6 +77,7 @@ def _evidence(memory: Memory) -> float:
         * (0.97 + 0.03 * known)
         * (0.95 + 0.05 * memory.confidence)
         * (0.8 + 0.4 * useful)
+        * use_factor(Vitals.of(memory), now)
     )
 
 
@@ -88,18 +92,33 @@ def choose(question: Question, found: Candidates, judged: Judgement) -> list[Hit
     days = np.array([_age_days(memory, question.now) for memory in memories])
     slow = np.array([memory.kind in SLOW_KINDS for memory in memories], dtype=np.bool_)
     recent = rank.recency(days, slow)
-    evidence = np.array([_evidence(memory) for memory in memories])
+    evidence = np.array([_evidence(memory, question.now) for memory in memories])
+    unmet = [clashes(memory.applies, question.environment) for memory in memories]
     scores = rank.score(fit, recent, evidence) + np.array([_place(memory, question) for memory in memories])
+    scores -= _ELSEWHERE * np.array([bool(clash) for clash in unmet])
     passed = range(len(memories)) if question.exhaustive else np.flatnonzero(judged.passed)
-    order = sorted((int(p) for p in passed), key=lambda p: (-scores[p], memories[p].id))
+    holding = (int(p) for p in passed if not any(clash.proved for clash in unmet[p]))
+    order = sorted(holding, key=lambda p: (-scores[p], memories[p].id))
     if not question.exhaustive:
-        order = _without_repeats(order[: 3 * question.k], found)
+        order = _without_repeats(_without_unproved(order, memories)[: 3 * question.k], found)
     for position in order:
         why[position] |= {"recency": float(recent[position]), "evidence": float(evidence[position])}
     hits = [Hit(memories[p], float(fit[p]), float(scores[p]), why=why[p]) for p in order[: question.k]]
     if question.exhaustive:
         return hits
     return hits[: rank.within_budget([hit_tokens(hit) for hit in hits], question.budget_tokens, question.k)]
+
+
+def _without_unproved(order: list[int], memories: Sequence[Memory]) -> list[int]:
+    """Leave out unproved advice on what proved advice was found about; alone it is better than nothing."""
+    proved = [memories[p] for p in order if memories[p].standing is Standing.CONFIRMED and memories[p].kind in ADVICE]
+    if not proved:
+        return order
+    return [
+        p
+        for p in order
+        if memories[p].standing is Standing.CONFIRMED or not any(same_matter(memories[p], known) for known in proved)
+    ]
 
 
 def _without_repeats(order: list[int], found: Candidates) -> list[int]:
@@ -112,8 +131,9 @@ def _age_days(memory: Memory, now: datetime) -> float:
     return max(0.0, (now - last).total_seconds() / 86_400)
 
 
-def annotate(reader: Reader, space: str, hits: list[Hit], now: datetime, language: str) -> list[Hit]:
+def annotate(reader: Reader, space: str, hits: list[Hit], question: Question, language: str) -> list[Hit]:
     """Say of each hit what its reader must know before relying on it."""
+    now = question.now
     if not hits:
         return hits
     links = [link for link in reader.links(space, [hit.memory.id for hit in hits]) if link.type is LinkType.CONFLICTS]
@@ -133,8 +153,26 @@ def annotate(reader: Reader, space: str, hits: list[Hit], now: datetime, languag
             warnings.append(say("was_true_until", language, until=f"{memory.valid_to:%Y-%m-%d}"))
         if memory.standing is Standing.PENDING and memory.kind in (Kind.LESSON, Kind.RULE):
             warnings.append(say("not_yet_proved", language))
+        warnings += [_elsewhere(clash, language) for clash in clashes(memory.applies, question.environment)]
+        warnings += _age_warning(memory, now, language)
         annotated.append(replace(hit, warnings=tuple(warnings)))
     return annotated
+
+
+def _age_warning(memory: Memory, now: datetime, language: str) -> list[str]:
+    """What a reader must know of a memory that nobody confirmed for long; what is over needs no second warning."""
+    if memory.status is not Status.ACTIVE or not memory.holds_at(now):
+        return []
+    age = age_of(Vitals.of(memory), now)
+    if age.state == "fresh":
+        return []
+    key = "to_be_verified" if age.was_confirmed else "never_verified"
+    return [say(key, language, months=age.months(now))]
+
+
+def _elsewhere(clash: Clash, language: str) -> str:
+    what = "" if clash.what in ("os", "repo") else f"{clash.what} "
+    return say("seen_elsewhere", language, wanted=f"{what}{clash.wanted}", given=clash.given)
 
 
 def conflict_sentence(memory: Memory, other: Memory, language: str) -> str:

@@ -1,0 +1,129 @@
+"""What advice has in common, and what search makes of it: proved before unproved, and only where it applies."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from afterwit.config import load_settings
+from afterwit.errors import InvalidInput
+from afterwit.matters import opposite_action, same_action, same_matter
+from afterwit.records import Add, Kind, Memory, Standing
+from afterwit.service import Afterwit
+from afterwit.storage import open_store
+from afterwit.testing import FixedClock
+from afterwit.testing.samples import NOW, memory
+
+
+def advice(number: int, situation: str, action: str, **fields: Any) -> Memory:
+    told = {name: fields.pop(name) for name in ("signature", "tool") if name in fields}
+    values: dict[str, Any] = {
+        "kind": Kind.LESSON,
+        "space": "default",
+        "structured": {"situation": situation, "action": action, "result": "works", **told},
+    }
+    return memory(number, f"{situation}: {action}", **values | fields)
+
+
+PIP = "pip install fails with externally-managed-environment"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ((PIP, "use venv", {}), ("pip install fails: externally-managed-environment on Debian", "use pipx", {}), True),
+        ((PIP, "x", {"signature": "pip: a"}), ("words differ", "y", {"signature": "pip: a"}), True),
+        ((PIP, "x", {"signature": "pip: a"}), (PIP, "x", {"signature": "pip: b"}), False),
+        ((PIP, "x", {"tool": "pip"}), (PIP, "x", {"tool": "npm"}), False),
+        ((PIP, "x", {}), ("pip install fails with a timeout", "x", {}), False),
+        (("登录页报 CSRF 校验失败", "x", {}), ("登录页 CSRF 校验失败", "y", {}), True),
+        (("登录页报 CSRF 校验失败", "x", {}), ("支付页面加载超时", "y", {}), False),
+    ],
+)
+def test_advice_is_on_the_same_matter_by_fault_tool_or_words(one: Any, other: Any, expected: bool) -> None:
+    made = [advice(number, situation, action, **more) for number, (situation, action, more) in enumerate((one, other))]
+    assert same_matter(*made) is expected
+    assert same_matter(*made[::-1]) is expected
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same", "opposite"),
+    [
+        (
+            "Create a virtual environment with python -m venv",
+            "Use python -m venv to create an environment",
+            True,
+            False,
+        ),
+        ("Retry the request three times", "Do not retry the request", False, True),
+        ("Use pnpm", "Use poetry", False, False),
+        ("清空缓存后再登录", "登录前先清空缓存", True, False),
+        ("不要清空缓存", "先清空缓存", False, True),
+    ],
+)
+def test_actions_agree_oppose_or_have_nothing_in_common(one: str, other: str, same: bool, opposite: bool) -> None:
+    made = [advice(number, "s", action) for number, action in enumerate((one, other))]
+    assert (same_action(*made), opposite_action(*made)) == (same, opposite)
+
+
+def test_what_was_tried_in_vain_opposes_what_is_advised() -> None:
+    tried = advice(1, "s", "Retry the request three times", kind=Kind.FAILURE)
+    assert opposite_action(tried, advice(2, "s", "Retry the request three times"))
+    assert same_action(tried, advice(2, "s", "Do not retry the request three times"))
+
+
+@pytest.fixture
+def service() -> Iterator[Afterwit]:
+    settings = load_settings(environ={}, overrides={"embedder": "none"})
+    made = Afterwit(open_store("sqlite://"), None, settings=settings, clock=FixedClock(NOW))
+    yield made
+    made.close()
+
+
+def put(service: Afterwit, *memories: Memory) -> None:
+    with service.store.transaction("default", now=NOW, actor="test") as tx:
+        tx.apply(Add(one) for one in memories)
+
+
+def found(service: Afterwit, query: str = "pip install externally-managed-environment", **options: Any) -> list[str]:
+    return [hit.memory.id[-2:] for hit in service.search(query, **options).hits]
+
+
+def test_unproved_advice_is_shown_only_where_nothing_is_proved(service: Afterwit) -> None:
+    put(service, advice(1, PIP, "use venv"), advice(2, PIP, "use --break-system-packages"))
+    assert sorted(found(service)) == ["01", "02"]
+    put(service, advice(3, PIP, "use pipx", standing=Standing.CONFIRMED))
+    assert found(service) == ["03"]
+    # On another matter, unproved advice is better than none.
+    put(service, advice(4, "pip install hangs behind the proxy", "set HTTPS_PROXY"))
+    assert found(service, "pip install hangs behind the proxy") == ["04"]
+
+
+def test_what_was_seen_elsewhere_is_said_so_and_goes_last(service: Afterwit) -> None:
+    put(
+        service,
+        advice(1, PIP, "use venv one", applies={"tool": "pip", "version": "23.0"}),
+        advice(2, PIP, "use venv two", applies={"tool": "pip", "version": "24.0"}),
+    )
+    answer = service.search("pip install externally-managed-environment", environment={"tools": {"pip": "23.1"}})
+    assert [hit.memory.id[-1] for hit in answer.hits] == ["1", "2"]
+    assert "seen with pip 24.0, you have 23.1" in answer.hits[1].warnings
+    answer = service.search("pip install externally-managed-environment", environment={"tools": {"pip": "24.2"}})
+    assert [hit.memory.id[-1] for hit in answer.hits] == ["2", "1"]
+    assert not any("seen with" in warning for hit in service.search(PIP).hits for warning in hit.warnings)
+    chinese = service.search(
+        "pip 安装 externally-managed-environment 报错怎么办", environment={"tools": {"pip": "24.2"}}
+    )
+    assert any("见于 pip 23.0，当前为 24.2" in hit.warnings for hit in chinese.hits)
+
+
+def test_what_was_proved_not_to_hold_here_is_left_out(service: Afterwit) -> None:
+    put(service, advice(1, PIP, "use venv", applies={"only": {"pip": "<24"}}))
+    assert found(service, environment={"tools": {"pip": "23.1"}}) == ["01"]
+    assert found(service, environment={"tools": {"pip": "24.1"}}) == []
+    assert found(service) == ["01"]
+
+
+def test_an_environment_must_be_an_object(service: Afterwit) -> None:
+    with pytest.raises(InvalidInput, match="environment must be an object"):
+        service.search("x", environment="linux")  # type: ignore[typeddict-item]

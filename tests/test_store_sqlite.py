@@ -219,7 +219,7 @@ def test_a_transaction_inside_a_transaction_is_refused_at_once(store: Store) -> 
 # --- schema -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("version", ["0001", "0002"])
+@pytest.mark.parametrize("version", ["0001", "0002", "0003"])
 def test_a_file_of_an_older_schema_is_brought_up_to_date_and_keeps_what_it_holds(
     path: Path, store: Store, version: str, tmp_path: Path
 ) -> None:

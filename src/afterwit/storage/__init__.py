@@ -1,9 +1,9 @@
 """Where memories are kept. `open_store` is the only way in; engines are chosen by URL."""
 
 from afterwit.errors import ConfigError
-from afterwit.storage.base import Order, Reader, Scored, Store, Transaction, Vitals, WordStatistics
+from afterwit.storage.base import LLMUse, Order, Reader, Scored, Store, Transaction, Vitals, WordStatistics
 
-__all__ = ["Order", "Reader", "Scored", "Store", "Transaction", "Vitals", "WordStatistics", "open_store"]
+__all__ = ["LLMUse", "Order", "Reader", "Scored", "Store", "Transaction", "Vitals", "WordStatistics", "open_store"]
 
 
 def open_store(url: str, *, lock_wait_s: float = 30.0) -> Store:

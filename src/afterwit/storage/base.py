@@ -142,6 +142,21 @@ class Vitals:
         )
 
 
+@dataclass(frozen=True)
+class LLMUse:
+    """What one call of a language model took. Holds nothing of what was asked or answered."""
+
+    at: datetime
+    #: name and version of the prompt, such as "review/1"
+    purpose: str
+    model: str
+    #: tokens read and written, >= 0
+    input_tokens: int
+    output_tokens: int
+    #: why it failed, one word; empty when it did not
+    error: str = ""
+
+
 class Reader(Protocol):
     """What can be asked. All methods see one space only."""
 
@@ -317,6 +332,19 @@ class Store(Reader, Protocol):
 
     def end_lease(self, space: str, work: str, *, holder: str) -> None:
         """Give back a lease; without effect when it is somebody else's by now."""
+        ...
+
+    def record_usage(self, space: str, use: LLMUse) -> None:
+        """Keep what a call of a language model took. Not part of the history.
+
+        Args:
+            space: the tenant; made on first use.
+            use: the call.
+        """
+        ...
+
+    def usage(self, space: str, since: datetime, until: datetime) -> list[LLMUse]:
+        """Calls of a language model in `[since, until)`, oldest first."""
         ...
 
     def put_vectors(self, space: str, vectors: Mapping[str, Vector]) -> None:

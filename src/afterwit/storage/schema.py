@@ -8,7 +8,7 @@ from afterwit.errors import StorageError
 from afterwit.storage.tables import metadata
 
 #: Version of the schema that this code reads and writes; versions sort as text.
-HEAD = "0003"
+HEAD = "0004"
 _VERSION_TABLE = (
     "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL, "
     "CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num))"

@@ -19,8 +19,8 @@ from sqlalchemy import Connection, Engine, func, select, tuple_
 from afterwit.clock import from_us, to_us
 from afterwit.errors import InvalidInput, StorageError
 from afterwit.records import Alias, Change, Event, KeyFilter, Memory, Status, Vector
-from afterwit.storage import schema, tables
-from afterwit.storage.base import Scored, WordStatistics
+from afterwit.storage import llm_usage, schema, tables
+from afterwit.storage.base import LLMUse, Scored, WordStatistics
 from afterwit.storage.cache import SpaceCache
 from afterwit.storage.changes import Changer
 from afterwit.storage.reads import SqlReader, checked_limit
@@ -424,6 +424,16 @@ class SqliteStore(_Searching):
                 "DELETE FROM flag WHERE name = ? AND substr(value, instr(value, ' ') + 1) = ?",
                 (_lease_name(space, work), holder),
             )
+
+    def record_usage(self, space: str, use: LLMUse) -> None:
+        """See `Store.record_usage`."""
+        with self._writing() as connection:
+            llm_usage.add(connection, ensure_space(connection, space), use)
+
+    def usage(self, space: str, since: datetime, until: datetime) -> list[LLMUse]:
+        """See `Store.usage`."""
+        with self._reading() as connection:
+            return llm_usage.read(connection, space, since, until)
 
     def put_vectors(self, space: str, vectors: Mapping[str, Vector]) -> None:
         """See `Store.put_vectors`."""

@@ -241,6 +241,24 @@ event = Table(
     Index(None, "space_id", "memory_id", "sequence"),
 )
 
+#: Calls of a language model.
+llm_usage = Table(
+    "llm_usage",
+    metadata,
+    Column("id", _BIG, primary_key=True, autoincrement=True),
+    Column("space_id", _BIG, ForeignKey("space.id"), nullable=False),
+    Column("at_us", _BIG, nullable=False),
+    # name and version of the prompt
+    Column("purpose", String(NAME_LENGTH), nullable=False),
+    Column("model", String(NAME_LENGTH), nullable=False),
+    Column("input_tokens", Integer, nullable=False),
+    Column("output_tokens", Integer, nullable=False),
+    Column("ok", Boolean, nullable=False),
+    # one word; empty when it went well
+    Column("error", String(64), nullable=False),
+    Index(None, "space_id", "at_us"),
+)
+
 #: Facts about the file itself: "erase_pending" while freed pages may still hold erased text.
 flag = Table(
     "flag",

@@ -59,13 +59,14 @@ from afterwit.testing.samples import (
 )
 from afterwit.testing.search_contract import SearchContract
 from afterwit.testing.task_contract import TaskContract
+from afterwit.testing.usage_contract import UsageContract
 from afterwit.text import query_tokens, statement_key
 
 HOUR = timedelta(hours=1)
 LATER = NOW + HOUR
 
 
-class StoreContract(SearchContract, TaskContract):
+class StoreContract(SearchContract, TaskContract, UsageContract):
     """One test per promise of `storage.base`."""
 
     # --- following changes ----------------------------------------------------------------------

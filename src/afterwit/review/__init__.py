@@ -4,5 +4,17 @@ Pure: records in, values out. `service` wires it to the store.
 """
 
 from afterwit.review.proof import Credit, Lift, Verdict, credits, is_withheld, lift, verdict
+from afterwit.review.signatures import Signature, is_failure, signature
 
-__all__ = ["Credit", "Lift", "Verdict", "credits", "is_withheld", "lift", "verdict"]
+__all__ = [
+    "Credit",
+    "Lift",
+    "Signature",
+    "Verdict",
+    "credits",
+    "is_failure",
+    "is_withheld",
+    "lift",
+    "signature",
+    "verdict",
+]

@@ -4,11 +4,13 @@ from afterwit.text.limits import check_text, sentences
 from afterwit.text.names import mentions
 from afterwit.text.polarity import is_negated
 from afterwit.text.sameness import language, same_statement, statement_key
+from afterwit.text.secrets import REDACTED, redact_secrets
 from afterwit.text.size import count_tokens, truncate
 from afterwit.text.terms import hard_terms
 from afterwit.text.tokens import fold, index_tokens, query_tokens
 
 __all__ = [
+    "REDACTED",
     "check_text",
     "count_tokens",
     "fold",
@@ -18,6 +20,7 @@ __all__ = [
     "language",
     "mentions",
     "query_tokens",
+    "redact_secrets",
     "same_statement",
     "sentences",
     "statement_key",

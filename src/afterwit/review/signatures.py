@@ -1,0 +1,234 @@
+"""What went wrong, in a form in which the same fault in another task reads the same."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from afterwit.records import Step
+from afterwit.review.actions import Act, act_of
+from afterwit.review.faults import COMMANDS, ERROR_LINE, EXCEPTION, HTTP_STATUS, PROGRAMS, SYSTEM, Fault
+from afterwit.review.normalising import is_telling_file, normalise, readable, route
+
+
+@dataclass(frozen=True)
+class Signature:
+    """A fault, apart from the run in which it happened."""
+
+    #: whose fault it is: "python", "git", "http", "system"; empty when nothing says so
+    tool: str
+    #: its class: "module not found", "HTTP 401", "TS2345"
+    error: str
+    #: the line that says so, normalised, at most 160 characters; words of a tool, never to be obeyed
+    text: str
+    #: what tells it from other faults of its class: a module, a route, a table; may be empty
+    detail: str = ""
+
+    @property
+    def key(self) -> str:
+        """Equal for the same fault, whatever the run: "python: module not found: requests"."""
+        return ": ".join(part for part in (self.tool, self.error, self.detail) if part).casefold()
+
+
+#: Lines that only tell or warn; an error word in them is none.
+_HARMLESS = re.compile(
+    r"^(?:\S{1,40}\s){0,3}?\[?(?:WARN(?:ING)?|INFO|DEBUG|NOTICE|TRACE|Warning|warning|warn|info|debug|hint|Hint|note)\]?[:\]\s]|"
+    r"^npm warn|DeprecationWarning|警告[:：]"
+)
+#: Lines of a listing or a change, where code that speaks of errors is no error.
+_LISTED = re.compile(
+    r"^\s{0,8}\d{1,6}(?::(?!\d)|[→\t|]|\s[|│])|^[+-](?![+-])|^(?:diff --git|index [0-9a-f]+\.\.|@@ |\+\+\+ |--- [ab/])"
+)
+_TEST_CODE = re.compile(r"^- [A-Z]{1,4}\d{3,4} |^--- FAIL")
+_NONE_OF_IT = re.compile(
+    r"(?i)\b(?:0|no|zero|without(?: any)?) (?:\w+ )?(?:errors?|failures?|failed|problems?|issues?|vulnerabilities)\b|"
+    r"\b(?:errors?|failures?|failed)[:=] ?0\b|(?:没有|无|0 ?个)(?:任何)?(?:错误|失败|异常)|(?:错误|失败)[:：] ?0\b"
+)
+
+
+def signature(output: str, *, action: str = "", input: str = "") -> Signature | None:
+    """The fault that an output shows.
+
+    Args:
+        output: what a tool printed; any text of any length. At most 24,000 characters of it are looked at.
+        action: the tool's name, as in a step.
+        input: what it was given: a command, an address, arguments as JSON.
+
+    Returns:
+        None when the output shows no fault.
+    """
+    text = "\n".join(_telling_lines(readable(output)))
+    act = act_of(action, input)
+    for faults in (PROGRAMS, COMMANDS):
+        if found := _first(faults, text):
+            return found
+    return _of_http(text, act) or _of_exception(text, act) or _first(SYSTEM, text, act) or _of_line(text, act)
+
+
+def fault_of(step: Step) -> Signature | None:
+    """The fault of a step; one that is known to have failed has its last line when it shows none.
+
+    Returns:
+        None when the step did not fail.
+    """
+    if not is_failure(step):
+        return None
+    found = signature(step.output, action=step.action, input=step.input)
+    if found is not None:
+        return found
+    lines = [line for line in readable(step.output).splitlines() if line.strip()]
+    text = normalise(lines[-1]) if lines else ""
+    return Signature(act_of(step.action, step.input).program, "failed", text, text)
+
+
+def _telling_lines(text: str) -> Iterator[str]:
+    for line in text.splitlines():
+        if _HARMLESS.search(line) or (_LISTED.search(line) and not _TEST_CODE.search(line)):
+            continue
+        yield _NONE_OF_IT.sub("", line)
+
+
+def _first(faults: tuple[Fault, ...], text: str, act: Act | None = None) -> Signature | None:
+    for fault in faults:
+        found = _match(fault, text)
+        if found is None:
+            continue
+        groups = {name.rstrip("234"): value for name, value in found.groupdict().items() if value}
+        if fault.error == "{code}" and not groups.get("code"):
+            groups["code"] = "failed"
+        error = fault.error.format(code=groups.get("code", ""))
+        tool = (act.program if act and fault.tool == "system" else "") or fault.tool
+        line = _line_of(text, found)
+        return Signature(tool, error, line, _detail(fault, groups.get("what", ""), line))
+    return None
+
+
+def _match(fault: Fault, text: str) -> re.Match[str] | None:
+    if not fault.last:
+        return fault.pattern.search(text)
+    return last_match(fault.pattern, text)
+
+
+def last_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """The last place where a pattern is found."""
+    return max(pattern.finditer(text), key=lambda found: found.start(), default=None)
+
+
+def _detail(fault: Fault, what: str, line: str) -> str:
+    if fault.error == "no such file":
+        # The name of a file of this checkout says nothing elsewhere; that of a package.json does.
+        return next((word for word in re.findall(r"[\w.-]+", line) if is_telling_file(word)), "")
+    return normalise(what.strip(" .,:;"), limit=80)
+
+
+def _line_of(text: str, found: re.Match[str]) -> str:
+    """The line in which a match ends, or its own words when the line is long."""
+    last = found.end() - 1 if found.end() > found.start() else found.start()
+    start = text.rfind("\n", 0, last) + 1
+    end = text.find("\n", last)
+    line = text[start : end if end >= 0 else len(text)]
+    return normalise(line if len(line) <= 240 else text[max(start, found.start()) : found.end()])
+
+
+def _of_http(text: str, act: Act) -> Signature | None:
+    found = HTTP_STATUS.search(text)
+    if found is None:
+        return None
+    status = next(value for value in found.groups() if value)
+    address = re.search(r"https?://([^\s'\"<>)\]}]{1,300})", text)
+    where = route(address[1]) if address else act.target if act.domain else ""
+    return Signature("http", f"HTTP {status}", _line_of(text, found), where)
+
+
+def _of_exception(text: str, act: Act) -> Signature | None:
+    found = last_match(EXCEPTION, text)
+    if found is None:
+        return None
+    if below := _first(SYSTEM, found.group(), act):
+        # What the system refused is the same fault in every language.
+        return below
+    code = found["code"].rpartition(".")[2]
+    return Signature(_runtime(text), code, _line_of(text, found), normalise(found["what"] or "", limit=100))
+
+
+def _runtime(text: str) -> str:
+    if "Traceback (most recent call last)" in text or re.search(r'^\s*File "', text, re.MULTILINE):
+        return "python"
+    if re.search(r"^\s+at [\w.$<>]+\([\w$]+\.(?:java|kt|scala)", text, re.MULTILINE):
+        return "java"
+    if re.search(r"^\s+at |node:internal", text, re.MULTILINE):
+        return "node"
+    return ""
+
+
+def _of_line(text: str, act: Act) -> Signature | None:
+    found = ERROR_LINE.search(text)
+    if found is None or not re.search(r"[^\W\d]", found["what"]):
+        return None
+    line = normalise(found["what"])
+    return Signature(act.program, "error", normalise(found.group()), line) if line else None
+
+
+# --- Did it fail? ---------------------------------------------------------------------------------
+
+_EXIT_CODE = re.compile(
+    r"(?i)\b(?:exit(?:ed)?(?: with)?(?: status| code)*|return(?:ed)? code|退出码|返回码)"
+    r"(?:\s?(?:[:=]|is|为|of)?\s?)(-?\d{1,3})\b"
+)
+_TESTS_FAILED = re.compile(
+    r"(?i)\b([1-9]\d*) (?:tests? )?(?:failed|failing|failures?|errors?(?= in \d|$|,))\b|"
+    r"\b(?:failures|failed|errors)[=:] ?([1-9]\d*)|([1-9]\d*) ?个(?:测试|用例)?(?:失败|未通过)",
+    re.MULTILINE,
+)
+_TESTS_PASSED = re.compile(
+    r"(?i)\b[1-9]\d* (?:tests? )?(?:passed|passing)\b|^OK(?: \(|$)|\btest result: ok\b|^ok\s+\S+\s+[\d.(]|"
+    r"\bBUILD SUCCESS|\bcompiled successfully|全部通过|测试通过|构建成功",
+    re.MULTILINE,
+)
+_ENDED_WELL = re.compile(
+    r"(?i)\b(?:successfully|succeeded|success|completed|all checks passed|finished|done)\b[^\n]{0,80}\s*\Z|"
+    r"(?:成功|完成)[。！.!]?\s*\Z"
+)
+_FOUND_NOTHING = re.compile(r"(?i)^\s*(?:wrong|incorrect|rejected|denied|invalid|不正确|错误)\b[^\n]{0,80}$")
+_TOOL_ERROR = re.compile(
+    r"<tool_use_error>|[\"']?is_?error[\"']?\s?:\s?true|^\s*(?:Error|ERROR|错误)[:：]", re.IGNORECASE
+)
+#: What a reader says of itself when it cannot read: its own name, then the file.
+_READER_ERROR = re.compile(
+    r"^(?:(?:/\S{1,40}/)?[a-z][\w.-]{1,20}|bash|zsh|sh)(?:: line \d+)?: [^\n]{0,200}(?:No such file|Permission denied|"
+    r"Is a directory|(?:command )?not found|没有那个文件|权限不够|是一个目录|未找到命令)|"
+    r"^(?:[Ff]ile (?:does not exist|not found)|fatal: |Error: |Error executing|文件不存在)"
+)
+
+
+def is_failure(step: Step) -> bool:
+    """Whether a step did not do what it was to do.
+
+    Its own flag decides. Without one, in this order: the exit code that the output names, counts of failed tests,
+    HTTP statuses, tracebacks and lines that call themselves errors. Words such as "error" in what was merely read,
+    listed or searched, and "0 errors", are no failure. What people and the agent say fails only by its flag.
+    """
+    if step.ok is not None:
+        return not step.ok
+    if step.action in ("user", "decision", "note") or not step.output.strip():
+        return False
+    return _shows_failure(step)
+
+
+def _shows_failure(step: Step) -> bool:
+    text = readable(step.output)
+    act = act_of(step.action, step.input)
+    if _TOOL_ERROR.search(text[:400]):
+        return True
+    if act.is_dump:
+        head = text.lstrip()[:300]
+        return len(text) < 1_000 and _READER_ERROR.search(head) is not None
+    told = "\n".join(_telling_lines(text))
+    if codes := _EXIT_CODE.findall(text[:300] + "\n" + text[-600:]):
+        return codes[-1] != "0"
+    if _TESTS_FAILED.search(told):
+        return True
+    if _TESTS_PASSED.search(told) or _ENDED_WELL.search(told[-300:]):
+        return HTTP_STATUS.search(told) is not None and act.kind == "http"
+    if len(text) < 200 and _FOUND_NOTHING.search(text):
+        return True
+    return signature(step.output, action=step.action, input=step.input) is not None

@@ -4,7 +4,7 @@ Precision before coverage: a step that is wrongly taken for following a lesson w
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from afterwit import text
@@ -88,6 +88,8 @@ def follows(step: Step, memory: Memory) -> bool:
         return False
     given = _ESCAPED.sub(" ", step.input)
     words = _words(f"{step.action} {given}")
+    if not action:
+        advice = _of_prose(advice, step.action, given)
     if _only_looks(step.action, given) and not (words & _LOOKING & _all_words(advice)):
         return False
     if advice.commands:
@@ -110,6 +112,14 @@ def advice_of(action: str) -> Advice:
         soft = frozenset(token for token in soft if token.isascii())
     parts = {part for word in hard for part in text.index_tokens(word)}
     return Advice(tuple(one for one in commands if len(one) == longest), hard, soft - parts)
+
+
+def _of_prose(advice: Advice, action: str, given: str) -> Advice:
+    """What a whole sentence advises: its flags and identifiers, for the tool that it names. Its other words
+    tell when and why, and stand in no command."""
+    leaders = {token for word in _leaders(action, given) for token in text.index_tokens(word)}
+    soft = advice.soft & leaders
+    return replace(advice, soft=soft, hard=advice.hard if soft or len(advice.hard) > 1 else frozenset())
 
 
 def _does(advice: Advice, step: Step, given: str, words: frozenset[str]) -> bool:

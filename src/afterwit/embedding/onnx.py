@@ -1,7 +1,5 @@
 """Sentence-embedding models in ONNX form: a folder of the user's own, or one that a package ships."""
 
-import importlib
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +8,7 @@ from typing import Any, Literal, assert_never, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from afterwit.embedding import packages
+from afterwit.embedding import onnx_files, packages
 from afterwit.embedding.base import PREPARATION, Background, prepare
 from afterwit.errors import ConfigError, ProviderError
 
@@ -21,11 +19,6 @@ _MOST_TOKENS = 512
 
 #: Characters tokenized for each token that is read.
 _CHARACTERS_PER_TOKEN = 16
-
-#: Where an export keeps its graph, the first that is there.
-_GRAPHS = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
-
-_LAYOUT = "It must hold model.onnx (or onnx/model.onnx) and tokenizer.json, as exported for sentence-transformers."
 
 
 @dataclass(frozen=True)
@@ -110,17 +103,13 @@ class _Loaded:
     def __init__(self, model: OnnxModel, *, probe: str) -> None:
         self._name = model.name
         self._pooling: Pooling = model.pooling
-        # An import of 0.2 s that belongs into the background.
-        runtime: Any = importlib.import_module("onnxruntime")
-        options = runtime.SessionOptions()
-        # Its own pools spin while they wait, at the cost of everything else on the machine.
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 3
         try:
             tokenizer = model.tokenizer()
             tokenizer.no_padding()
             tokenizer.enable_truncation(model.max_tokens)
-            session = runtime.InferenceSession(str(model.graph), options, providers=["CPUExecutionProvider"])
+            session = onnx_files.open_session(model.graph)
+        except ImportError:
+            raise
         except Exception as error:
             # Both packages raise bare exceptions of their own making.
             raise self._error(f"cannot be loaded: {error}", "Check or export its files anew.") from error
@@ -183,13 +172,8 @@ def open_onnx(directory: str) -> OnnxEmbedder:
     Raises:
         ConfigError: no such folder, a file is missing, or a package is.
     """
-    packages.require(("onnxruntime", "tokenizers"), embedder=f"onnx:{directory}", install="afterwit[onnx]")
-    folder = Path(directory).expanduser()
-    if not folder.is_dir():
-        raise ConfigError(f"There is no folder {folder}.", next_step="Name the folder of the model: onnx:/path/to/it.")
-    graph, tokenizer = _graph(folder), folder / "tokenizer.json"
-    if not tokenizer.is_file():
-        raise ConfigError(f"{folder} holds no tokenizer.json.", next_step=_LAYOUT)
+    packages.require(onnx_files.PACKAGES, value=f"onnx:{directory}", install="afterwit[onnx]")
+    folder, graph, tokenizer = onnx_files.find(directory)
     settings = [folder / name for name in _SETTINGS if (folder / name).is_file()]
     # Large models keep their weights beside the graph.
     beside = [path for path in graph.parent.iterdir() if path.name.startswith(graph.name) and path.is_file()]
@@ -198,7 +182,7 @@ def open_onnx(directory: str) -> OnnxEmbedder:
             f"onnx-{folder.resolve().name}",
             graph,
             (*beside, tokenizer, *settings),
-            lambda: _read_tokenizer(tokenizer),
+            lambda: onnx_files.read_tokenizer(tokenizer),
             _pooling(folder),
             _max_tokens(folder),
             _prompt(folder),
@@ -209,39 +193,13 @@ def open_onnx(directory: str) -> OnnxEmbedder:
 _SETTINGS = ("1_Pooling/config.json", "config_sentence_transformers.json", "sentence_bert_config.json")
 
 
-def _read_tokenizer(path: Path) -> Any:
-    tokenizers: Any = importlib.import_module("tokenizers")
-    return tokenizers.Tokenizer.from_file(str(path))
-
-
-def _graph(folder: Path) -> Path:
-    for name in _GRAPHS:
-        if (folder / name).is_file():
-            return folder / name
-    found = [*folder.glob("*.onnx"), *folder.glob("onnx/*.onnx")]
-    if len(found) == 1:
-        return found[0]
-    said = f"{len(found)} files *.onnx and none called model.onnx" if found else "no model.onnx"
-    raise ConfigError(f"{folder} holds {said}.", next_step=_LAYOUT)
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        found: Any = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"Cannot read {path}: {error}.", next_step="Check or export the model anew.") from error
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
-
-
 def _pooling(folder: Path) -> Pooling:
     """How token vectors become one, as the model's folder says; the mean when it says nothing.
 
     Raises:
         ConfigError: a way that is not offered, such as the maximum.
     """
-    said = _read(folder / "1_Pooling" / "config.json")
+    said = onnx_files.read_settings(folder / "1_Pooling" / "config.json")
     chosen = {name for name, value in said.items() if name.startswith("pooling_mode_") and value is True}
     match sorted(chosen):
         case [] | ["pooling_mode_mean_tokens"]:
@@ -257,11 +215,11 @@ def _pooling(folder: Path) -> Pooling:
 
 
 def _max_tokens(folder: Path) -> int:
-    said = _read(folder / "sentence_bert_config.json").get("max_seq_length")
+    said = onnx_files.read_settings(folder / "sentence_bert_config.json").get("max_seq_length")
     return min(said, _MOST_TOKENS) if isinstance(said, int) and said > 2 else _MOST_TOKENS
 
 
 def _prompt(folder: Path) -> str:
-    said = _read(folder / "config_sentence_transformers.json")
+    said = onnx_files.read_settings(folder / "config_sentence_transformers.json")
     prompts, name = said.get("prompts"), said.get("default_prompt_name")
     return str(cast("dict[str, Any]", prompts).get(str(name), "")) if isinstance(prompts, dict) else ""

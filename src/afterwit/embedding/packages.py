@@ -11,13 +11,17 @@ from pathlib import Path
 from afterwit.errors import ConfigError, ProviderError
 
 
-def require(modules: Iterable[str], *, embedder: str, install: str) -> None:
+def require(
+    modules: Iterable[str], *, value: str, install: str, setting: str = "embedder", otherwise: str = "use"
+) -> None:
     """Check that modules can be imported, without importing them.
 
     Args:
         modules: their top-level names.
-        embedder: the setting that needs them, for the message.
+        value: of the setting that needs them, for the message.
         install: what pip has to install.
+        setting: its name.
+        otherwise: a value of it that needs nothing; may be empty.
 
     Raises:
         ConfigError: one is missing; names the pip command.
@@ -25,8 +29,9 @@ def require(modules: Iterable[str], *, embedder: str, install: str) -> None:
     for module in modules:
         if importlib.util.find_spec(module) is None:
             raise ConfigError(
-                f"The embedder {embedder!r} needs the package {module}, which is not installed.",
-                next_step=f"Run pip install '{install}', or set embedder to use.",
+                f"The {setting} {value!r} needs the package {module}, which is not installed.",
+                next_step=f"Run pip install '{install}', or "
+                + (f"set {setting} to {otherwise}." if otherwise else f"leave {setting} empty."),
             )
 
 

@@ -110,7 +110,7 @@ def open_transformer(directory: str) -> TransformerEmbedder:
         ConfigError: no such folder, it holds no model, or the package is missing.
     """
     packages.require(
-        ("sentence_transformers",), embedder=f"sentence-transformers:{directory}", install="sentence-transformers"
+        ("sentence_transformers",), value=f"sentence-transformers:{directory}", install="sentence-transformers"
     )
     folder = Path(directory).expanduser()
     if not folder.is_dir():

@@ -71,6 +71,122 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "to be verified: written {months} months ago and never confirmed",
         "待核实：{months} 个月前记下，从未确认",
     ),
+    "health_junk": (
+        "{count} of the {looked} newest memories would be refused by the gate today.",
+        "最新的 {looked} 条记忆中，有 {count} 条按现在的写入规则会被拒绝。",
+    ),
+    "health_junk_do": (
+        "Look at them with `afterwit show ID` and forget the useless ones.",
+        "用 `afterwit show ID` 查看，遗忘没用的。",
+    ),
+    "health_duplicates": (
+        "{exact} memories say what another one says; {alike} pairs of the {looked} newest nearly do.",
+        "{exact} 条与其他记忆重复；最新的 {looked} 条中有 {alike} 对几乎相同。",
+    ),
+    "health_duplicates_do": (
+        "`afterwit clean --only duplicates` merges the exact ones; look at the others.",
+        "`afterwit clean --only duplicates` 合并完全相同的；其余请查看。",
+    ),
+    "health_contradictions": (
+        "{pairs} pairs of active memories contradict each other; {refuted} are refuted and out of recall.",
+        "{pairs} 对有效记忆互相矛盾；{refuted} 条已被否定、不再召回。",
+    ),
+    "health_contradictions_do": (
+        "Confirm the right one or refute the wrong one with `afterwit update ID`.",
+        "用 `afterwit update ID` 确认对的一条或否定错的一条。",
+    ),
+    "health_kept_aside": (
+        "{count} memories are kept aside until the user decides, the oldest for {days} days.",
+        "{count} 条记忆被搁置、等待用户决定，最久的已 {days} 天。",
+    ),
+    "health_kept_aside_do": (
+        "`afterwit list --all` shows them; confirm or forget each.",
+        "`afterwit list --all` 可查看；逐条确认或遗忘。",
+    ),
+    "health_expired": (
+        "{count} memories are past the end of their validity but not marked as expired.",
+        "{count} 条记忆已过有效期，但还没有标记为过期。",
+    ),
+    "health_expired_do": (
+        "`afterwit clean --only expired --apply` marks them.",
+        "`afterwit clean --only expired --apply` 可标记。",
+    ),
+    "health_to_be_verified": (
+        "{count} active memories ({share}) were not confirmed for long; {stale} of them are stale.",
+        "{count} 条有效记忆（{share}）很久没有确认，其中 {stale} 条已陈旧。",
+    ),
+    "health_to_be_verified_do": (
+        "Confirm what still holds with `afterwit update ID --confirm`; `afterwit clean` proposes the stale ones.",
+        "用 `afterwit update ID --confirm` 确认仍然成立的；`afterwit clean` 会列出陈旧的。",
+    ),
+    "health_pending": (
+        "{count} memories wait to be proved, half of them for {median} days or more, the oldest for {oldest}.",
+        "{count} 条记忆等待验证，一半已等 {median} 天以上，最久 {oldest} 天。",
+    ),
+    "health_pending_do": (
+        "Let tasks end with an outcome and the ids they used, so that memories are proved; confirm what you know.",
+        "让任务以结果结束并列出用到的记忆，记忆才能得到验证；你知道的可以直接确认。",
+    ),
+    "health_harm": (
+        "{share} of the credit from tasks ({credits}) speaks against memories; {count} harmed more than they helped.",
+        "任务反馈中有 {share} 认为记忆有害（共 {credits}）；{count} 条弊大于利。",
+    ),
+    "health_harm_do": ("Look at the worst ones and refute or narrow them.", "查看最差的几条，否定或收窄它们。"),
+    "health_never_used": (
+        "{count} of {old} memories older than 30 days were never used ({share}).",
+        "{old} 条超过 30 天的记忆中，有 {count} 条从未用过（{share}）。",
+    ),
+    "health_never_used_do": (
+        "Much is remembered that no task needs; `afterwit clean` proposes the stale part.",
+        "记住的很多东西没有任务需要；`afterwit clean` 会列出陈旧的部分。",
+    ),
+    "health_mean_use": (
+        "Each of {count} active memories was used {uses} times on average.",
+        "{count} 条有效记忆平均每条用过 {uses} 次。",
+    ),
+    "health_write_spikes": (
+        "Usually {usual} memories a day are written, {today} today; days that stand out this week: {days}.",
+        "通常每天写入 {usual} 条，今天 {today} 条；本周异常的日子：{days}。",
+    ),
+    "health_write_spikes_do": (
+        "See who wrote them with `afterwit list --since DAY --all`; forget what should not be there.",
+        "用 `afterwit list --since 日期 --all` 查看是谁写的；遗忘不该有的。",
+    ),
+    "health_reviews": (
+        "{waiting} ended tasks wait for their review; the review of {failed} failed.",
+        "{waiting} 个已结束的任务等待复盘，其中 {failed} 个复盘失败。",
+    ),
+    "health_reviews_do": ("Run `afterwit review`.", "运行 `afterwit review`。"),
+    "health_overdue_intents": ("{count} intents are overdue.", "{count} 条待办已逾期。"),
+    "health_overdue_intents_do": (
+        "`afterwit intents` shows them; say --done or --dismiss with `afterwit update ID`.",
+        "`afterwit intents` 可查看；用 `afterwit update ID` 加 --done 或 --dismiss 处理。",
+    ),
+    "health_vectors": (
+        "{count} memories have no vector of the present model (1000 stands for more, too).",
+        "{count} 条记忆还没有当前模型的向量（1000 也表示更多）。",
+    ),
+    "health_vectors_do": ("Run `afterwit reindex`.", "运行 `afterwit reindex`。"),
+    "clean_expired": ("{count} past the end of their validity", "{count} 条已过有效期"),
+    "clean_duplicates": ("{count} that say what another memory says", "{count} 条与其他记忆重复"),
+    "clean_refuted": ("{count} refuted more than 30 days ago", "{count} 条被否定超过 30 天"),
+    "clean_stale": ("{count} never proved and never used", "{count} 条从未验证也从未用过"),
+    "report_title": ("Memory of {space}, {since} to {until}", "{space} 的记忆周报，{since} 至 {until}"),
+    "report_written": ("Written: {count}", "新写入：{count}"),
+    "report_superseded": ("Superseded: {count}", "被取代：{count}"),
+    "report_learned": ("Lessons learned: {count}", "新学到的经验：{count}"),
+    "report_confirmed": ("Lessons confirmed: {count}", "得到验证的经验：{count}"),
+    "report_refuted": ("Lessons refuted: {count}", "被否定的经验：{count}"),
+    "report_health": ("Health", "健康状况"),
+    "report_proposals": ("What may be cleaned", "可以清理的"),
+    "report_level": ("Level", "级别"),
+    "report_figure": ("Finding", "情况"),
+    "report_none": ("None.", "无。"),
+    "report_more": ("and {count} more", "另有 {count} 条"),
+    "report_clean_how": (
+        "`afterwit clean` shows them, `afterwit clean --apply` takes them out of recall; each can be restored.",
+        "`afterwit clean` 可查看，`afterwit clean --apply` 使其不再召回；都可以恢复。",
+    ),
     "degraded_vector": (
         "Meaning was not searched, only words: {reason}",
         "本次只按词搜索，未按语义搜索：{reason}",

@@ -17,7 +17,8 @@ from afterwit.cli.naming import entity
 from afterwit.cli.options import place_options
 from afterwit.cli.reading import history, list_, search, show, summarize
 from afterwit.cli.session import say_json
-from afterwit.cli.tending import doctor
+from afterwit.cli.tasks import task
+from afterwit.cli.tending import clean, doctor, health, intents
 from afterwit.cli.words import tell
 from afterwit.cli.writing import forget, update, write
 from afterwit.errors import AfterwitError, InvalidInput, StorageError
@@ -36,11 +37,15 @@ COMMANDS: tuple[click.Command, ...] = (
     update,
     forget,
     summarize,
+    task,
     entity,
     export,
     import_,
     serve,
     mcp,
+    intents,
+    health,
+    clean,
     doctor,
     reindex,
 )

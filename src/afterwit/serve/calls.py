@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from afterwit.clock import utc_now
 from afterwit.errors import AfterwitError, InvalidInput
-from afterwit.serve import prose, wire
+from afterwit.serve import prose, tasks, wire
 from afterwit.serve.tools import BY_NAME, check_arguments
 
 if TYPE_CHECKING:
@@ -123,6 +123,25 @@ def _explain(service: "Afterwit", given: dict[str, Any]) -> Called:
     return Called(prose.story_text(story, now=now), wire.story_json(story, now=now))
 
 
+def _task_start(service: "Afterwit", given: dict[str, Any]) -> Called:
+    briefing, now = service.start_task(given.pop("goal"), **given), utc_now()
+    return Called(tasks.briefing_text(briefing, now=now), tasks.briefing_json(briefing, now=now))
+
+
+def _task_step(service: "Afterwit", given: dict[str, Any]) -> Called:
+    task_id, several = given.pop("task_id", ""), given.pop("steps", None)
+    if several is not None and given:
+        raise InvalidInput("steps and a single step were both given.", next_step="Put all of them into steps.")
+    steps: list[Any] = [given] if several is None else several
+    receipt = service.log_steps(steps, task_id=task_id)
+    return Called(tasks.steps_text(receipt), tasks.steps_json(receipt))
+
+
+def _task_finish(service: "Afterwit", given: dict[str, Any]) -> Called:
+    receipt = service.finish_task(**given)
+    return Called(tasks.finish_text(receipt), tasks.finish_json(receipt))
+
+
 _VERBS: dict[str, "Callable[[Afterwit, dict[str, Any]], Called]"] = {
     "memory_write": _write,
     "memory_search": _search,
@@ -130,6 +149,9 @@ _VERBS: dict[str, "Callable[[Afterwit, dict[str, Any]], Called]"] = {
     "memory_forget": _forget,
     "memory_summarize": _summarize,
     "memory_explain": _explain,
+    "task_start": _task_start,
+    "task_step": _task_step,
+    "task_finish": _task_finish,
 }
 
 

@@ -5,7 +5,7 @@ around recalled notes is defused in the rendering. The store keeps the words as 
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
@@ -95,18 +95,22 @@ def search_text(answer: "SearchAnswer", *, query: str, now: datetime, fence: boo
     spoken = language(query)
     lines: list[str] = []
     if answer.hits:
-        body = "\n".join(_hit_line(hit, now, spoken) for hit in answer.hits)
+        body = "\n".join(hit_line(hit, now, spoken) for hit in answer.hits)
         lines.append(fenced(body, spoken) if fence else body)
     if answer.message:
         lines.append(answer.message)
     if answer.other_scopes:
         lines.append(say("other_scopes", spoken, scopes=", ".join(map(quoted, answer.other_scopes))))
-    for reason in answer.degraded:
-        lines.append(say("degraded_vector", spoken, reason=reason.removeprefix("vector: ")))
-    return "\n".join(lines)
+    return "\n".join([*lines, *reason_lines(answer.degraded, spoken)])
 
 
-def _hit_line(hit: "Hit", now: datetime, spoken: str) -> str:
+def reason_lines(degraded: Sequence[str], spoken: str) -> list[str]:
+    """What could not be searched, and why, in sentences."""
+    return [say("degraded_vector", spoken, reason=reason.removeprefix("vector: ")) for reason in degraded]
+
+
+def hit_line(hit: "Hit", now: datetime, spoken: str) -> str:
+    """A hit on one line, with what must be said of it."""
     line = memory_line(hit.memory, now=now, spoken=spoken)
     return line + "".join(f" ({defused(' '.join(warning.split()))})" for warning in hit.warnings)
 

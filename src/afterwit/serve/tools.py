@@ -36,6 +36,8 @@ class ToolSpec:
     is_destructive: bool = False
     #: the same call again changes nothing more
     is_idempotent: bool = False
+    #: arguments that carry what programs print: bytes that were not UTF-8 are no mistake there
+    printed: tuple[str, ...] = ()
     meta: Schema = field(default_factory=dict[str, Any])
 
     @property
@@ -128,15 +130,15 @@ TOOLS: tuple[ToolSpec, ...] = (
     ToolSpec(
         name="memory_update",
         description=(
-            "Correct or judge one memory. Call it when the user or a check shows it to be wrong (content: the right "
-            "text; or refute), true (confirm), wrongly taken out (restore), or in need of an end date or other "
-            "fields. Not for new knowledge or a value that has changed since: use memory_write."
+            "Correct or judge one memory. Call it when the user or a check shows it wrong (content: the right text; or "
+            "refute), true (confirm), wrongly taken out (restore), an intent carried out (done) or dropped (dismiss), "
+            "or lacking an end date or other fields. Not for new or changed values: use memory_write."
         ),
         properties={
             "memory_id": _ID,
             "content": _text("Corrected text"),
-            "verdict": _choice("confirm", "refute", "restore"),
-            "kind": _KIND,
+            "verdict": _choice("confirm", "refute", "restore", "done", "dismiss"),
+            "kind": _text(),
             "subject": _text(),
             "topic": _text(),
             "tags": _texts(),
@@ -187,6 +189,51 @@ TOOLS: tuple[ToolSpec, ...] = (
         is_read_only=True,
         is_idempotent=True,
     ),
+    ToolSpec(
+        name="task_start",
+        description=(
+            "Begin a task of several steps. Call it first: returns rules, lessons from earlier failures, and what "
+            "was to be done next time. Not for one question: use memory_search."
+        ),
+        properties={
+            "goal": _text("What is to be reached"),
+            "scope": _text("project:NAME"),
+            "role": _text(),
+            "constraints": _texts(),
+            "environment": {"type": "object", "description": "repo; tools: {name: version}"},
+        },
+        required=("goal",),
+    ),
+    ToolSpec(
+        name="task_step",
+        description=(
+            "Log what a lesson may need: a failed action, what fixed it, a check, a decision, the user's correction. "
+            "Call it right after. Not for reading files or thinking."
+        ),
+        properties={
+            "task_id": _text("Default: the open task"),
+            "action": _text("Tool name, or user, decision, check"),
+            "input": _text("Command, request or words"),
+            "output": _text("Error or result, as printed"),
+            "rationale": _text(),
+            "ok": {"type": "boolean"},
+            "steps": {"type": "array", "items": {"type": "object"}, "description": "Several such steps instead"},
+        },
+        printed=("input", "output", "steps"),
+    ),
+    ToolSpec(
+        name="task_finish",
+        description=(
+            "End the task. Call it when done, failed or given up: what helped is trusted more, what misled less, "
+            "and lessons are drawn."
+        ),
+        properties={
+            "task_id": _text(),
+            "outcome": _choice("success", "failure", "abandoned"),
+            "summary": _text(),
+            "used": _texts("Ids of memories relied on"),
+        },
+    ),
 )
 
 #: What the transport puts in the place of bytes that are not UTF-8; storing it would keep a garbled text.
@@ -202,6 +249,7 @@ _TYPES: dict[str, tuple[tuple[type, ...], str, str]] = {
     "boolean": ((bool,), "true or false", "true"),
     "object": ((dict,), "an object", '{"value": "Shanghai"}'),
     "array": ((list,), "a list of texts", '["a", "b"]'),
+    "objects": ((list,), "a list of objects", '[{"action": "bash", "input": "make test", "ok": false}]'),
 }
 
 
@@ -223,24 +271,28 @@ def check_arguments(tool: ToolSpec, arguments: Mapping[str, Any] | None) -> dict
     for name in tool.required:
         if name not in given:
             raise InvalidInput(f"{name} is missing.", next_step=f"Call {tool.name} again with {name}.")
-    return {name: _checked(name, tool.properties[name]["type"], value) for name, value in given.items()}
+    checked = {name: _checked(name, tool.properties[name], value) for name, value in given.items()}
+    for name, value in checked.items():
+        if REPLACEMENT in str(value) and name not in tool.printed:
+            raise InvalidInput(
+                f"{name} holds U+FFFD, the mark of bytes that were not UTF-8.", next_step="Send the text as UTF-8."
+            )
+    return checked
 
 
-def _checked(name: str, wanted: str, value: Any) -> Any:
-    types, called, example = _TYPES[wanted]
-    if wanted == "array" and isinstance(value, str):
+def _checked(name: str, schema: Schema, value: Any) -> Any:
+    wanted: str = schema["type"]
+    item: str = schema.get("items", {}).get("type", "")
+    types, called, example = _TYPES["objects" if item == "object" else wanted]
+    if item == "string" and isinstance(value, str):
         return [value]
     if wanted == "integer" and isinstance(value, float) and value.is_integer():
         return int(value)
     fits = isinstance(value, types) and (wanted == "boolean" or not isinstance(value, bool))
     if fits and wanted == "array":
-        fits = all(isinstance(item, str) for item in cast("list[Any]", value))
+        fits = all(isinstance(one, _TYPES[item][0]) for one in cast("list[Any]", value))
     if not fits:
         raise InvalidInput(f"{name} must be {called}, not {_shown(value)}.", next_step=f"For example {example}.")
-    if REPLACEMENT in str(value):
-        raise InvalidInput(
-            f"{name} holds U+FFFD, the mark of bytes that were not UTF-8.", next_step="Send the text as UTF-8."
-        )
     return value
 
 

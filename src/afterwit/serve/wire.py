@@ -38,7 +38,7 @@ def answer_of(error: AfterwitError) -> Answer:
 
 def error_json(error: AfterwitError) -> Values:
     """`{"error": {"code", "message", "next_step"}}`; `next_step` only when there is one."""
-    return {"error": _filled({"code": answer_of(error).code, "message": error.message, "next_step": error.next_step})}
+    return {"error": filled({"code": answer_of(error).code, "message": error.message, "next_step": error.next_step})}
 
 
 # --- answers -------------------------------------------------------------------------------------
@@ -46,7 +46,7 @@ def error_json(error: AfterwitError) -> Values:
 
 def receipt_json(receipt: Receipt) -> Values:
     """What a write did: outcome, id, message, reasons, related ids, parts."""
-    return _filled(
+    return filled(
         {
             "outcome": receipt.outcome.value,
             "id": receipt.id,
@@ -68,7 +68,7 @@ def search_json(answer: "SearchAnswer", *, now: datetime, explain: bool = False)
     """
     values: Values = {"note": NOTE} if answer.hits else {}
     values["hits"] = [hit_json(hit, now=now, explain=explain) for hit in answer.hits]
-    values |= _filled(
+    values |= filled(
         {
             "message": answer.message,
             "other_scopes": list(answer.other_scopes),
@@ -83,7 +83,7 @@ def search_json(answer: "SearchAnswer", *, now: datetime, explain: bool = False)
 def hit_json(hit: "Hit", *, now: datetime, explain: bool = False) -> Values:
     """One memory that was found, with what its reader must know to judge it."""
     memory = hit.memory
-    values = _filled(
+    values = filled(
         {
             "id": memory.id,
             "kind": memory.kind.value,
@@ -113,12 +113,12 @@ def memory_json(memory: Memory, *, now: datetime) -> Values:
     whole = encode(memory)
     left_out = ("space", "trust", "source", "supporters", "valid_to_believed")
     values: Values = {name: value for name, value in whole.items() if name not in left_out}
-    return _filled(
+    return filled(
         values
         | {
             "age": age(memory.happened_at, now),
             "trust": trust_word(memory),
-            "source": _filled({"kind": memory.source.kind, "ref": memory.source.ref}),
+            "source": filled({"kind": memory.source.kind, "ref": memory.source.ref}),
             "support": memory.support,
         }
     )
@@ -126,7 +126,7 @@ def memory_json(memory: Memory, *, now: datetime) -> Values:
 
 def story_json(story: "Story", *, now: datetime) -> Values:
     """One memory's whole story; ids in `links` are told in `related`."""
-    return _filled(
+    return filled(
         {
             "note": NOTE,
             "memory": memory_json(story.memory, now=now),
@@ -138,7 +138,7 @@ def story_json(story: "Story", *, now: datetime) -> Values:
                 {"id": memory.id, "summary": memory.summary, "status": memory.status.value} for memory in story.related
             ],
             "uses": [
-                _filled({"at": _second(use.used_at), "task_id": use.task_id, "cited": use.cited or None})
+                filled({"at": _second(use.used_at), "task_id": use.task_id, "cited": use.cited or None})
                 for use in story.uses
             ],
         }
@@ -147,7 +147,7 @@ def story_json(story: "Story", *, now: datetime) -> Values:
 
 def alias_json(alias: Alias) -> Values:
     """Another name, and where it comes from."""
-    return _filled(
+    return filled(
         {
             "alias": alias.alias,
             "name": alias.name,
@@ -160,7 +160,7 @@ def alias_json(alias: Alias) -> Values:
 
 def entity_json(entity: "Entity", *, now: datetime) -> Values:
     """What is known of somebody or something."""
-    return _filled(
+    return filled(
         {
             "note": NOTE,
             "name": entity.name,
@@ -179,7 +179,7 @@ def digest_json(digest: "Digest") -> Values:
 
 
 def _event_json(event: Event) -> Values:
-    return _filled(
+    return filled(
         {
             "at": _second(event.at),
             "action": event.action,
@@ -190,7 +190,7 @@ def _event_json(event: Event) -> Values:
 
 
 def _link_json(link: Link) -> Values:
-    return _filled({"from": link.source_id, "type": link.type.value, "to": link.target_id, "note": link.note})
+    return filled({"from": link.source_id, "type": link.type.value, "to": link.target_id, "note": link.note})
 
 
 # --- words ---------------------------------------------------------------------------------------
@@ -233,6 +233,6 @@ def _second(moment: datetime | None) -> str:
     return format_time(moment.replace(microsecond=0)) if moment is not None else ""
 
 
-def _filled(values: Mapping[str, Any]) -> Values:
+def filled(values: Mapping[str, Any]) -> Values:
     """Without what is empty; numbers stay, zero too."""
     return {name: value for name, value in values.items() if value is not None and value not in ("", [], {}, ())}

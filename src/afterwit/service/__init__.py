@@ -4,6 +4,8 @@ from afterwit.service.afterwit import Afterwit, ImportReport, Story, Version
 from afterwit.service.conversation import Turn
 from afterwit.service.naming import Entity
 from afterwit.service.options import MAX_K, MAX_RAW_BYTES, MAX_TEXT_BYTES, SearchOptions, UpdateFields, WriteFields
+from afterwit.service.stepping import StepFields, TaskOptions
+from afterwit.service.tasks import Briefing, Credited, StepReceipt, TaskReceipt
 from afterwit.service.writing import Writer
 
 __all__ = [
@@ -11,10 +13,16 @@ __all__ = [
     "MAX_RAW_BYTES",
     "MAX_TEXT_BYTES",
     "Afterwit",
+    "Briefing",
+    "Credited",
     "Entity",
     "ImportReport",
     "SearchOptions",
+    "StepFields",
+    "StepReceipt",
     "Story",
+    "TaskOptions",
+    "TaskReceipt",
     "Turn",
     "UpdateFields",
     "Version",

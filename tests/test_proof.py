@@ -170,6 +170,14 @@ def test_credit_follows_who_relied_on_it_and_how_that_ended(
     assert given.cited is cited
 
 
+def test_a_step_that_shows_a_fault_failed_though_nobody_said_so() -> None:
+    failed = replace(
+        step("npm ci"), output="npm error code EUSAGE\nnpm error `npm ci` can only install with a lock file"
+    )
+    given = credited(task("t"), use(), lesson(), [failed, step("npm install", ok=True, place=1)])
+    assert (given.credit, given.why) == (-RELIED, "followed")
+
+
 def test_what_was_done_before_it_was_shown_did_not_follow_it() -> None:
     late = replace(use(), used_at=NOW + HOUR)
     assert credited(task("t"), late, lesson(), [step("npm ci", ok=True)]).why == "shown"

@@ -163,10 +163,10 @@ def _relied(task: Task, use: Use, steps: Sequence[Step], followed: Sequence[int]
     if not followed:
         return RELIED * outcome, why
     last = followed[-1]
-    checked = next((step.ok for step in steps[last + 1 : last + 2] if step.action == "check"), None)
+    checked = next((_worked(step) for step in steps[last + 1 : last + 2] if step.action == "check"), None)
     if checked is not None:
         return (RELIED if checked else -RELIED), why
-    match steps[last].ok:
+    match _worked(steps[last]):
         case None:
             return RELIED * outcome, why
         case True:
@@ -176,6 +176,11 @@ def _relied(task: Task, use: Use, steps: Sequence[Step], followed: Sequence[int]
         case False:
             # A test run that is advised may well fail before all is well: then the agent's word stands.
             return (0.0 if outcome > 0 and use.cited else -RELIED), why
+
+
+def _worked(step: Step) -> bool | None:
+    """Whether a step did what it should, as it was said or as its output shows; None = cannot be told."""
+    return False if step.ok is None and fault_of(step) is not None else step.ok
 
 
 def _recurs(memory: Memory, steps: Sequence[Step]) -> bool:

@@ -1,11 +1,12 @@
 """class Afterwit: the verbs. The only place that writes, and that wires steps, storage and models."""
 
 from afterwit.service.afterwit import Afterwit, ImportReport, Story, Version
+from afterwit.service.briefing import Briefing
 from afterwit.service.conversation import Turn
 from afterwit.service.naming import Entity
 from afterwit.service.options import MAX_K, MAX_RAW_BYTES, MAX_TEXT_BYTES, SearchOptions, UpdateFields, WriteFields
 from afterwit.service.stepping import StepFields, TaskOptions
-from afterwit.service.tasks import Briefing, Credited, StepReceipt, TaskReceipt
+from afterwit.service.tasks import Credited, StepReceipt, TaskReceipt
 from afterwit.service.writing import Writer
 
 __all__ = [

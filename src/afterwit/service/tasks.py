@@ -8,13 +8,11 @@ from typing import Unpack
 from afterwit import text
 from afterwit.errors import Conflict, InvalidInput, NotFound
 from afterwit.messages import say
-from afterwit.recall import Hit, SearchAnswer, hit_tokens
+from afterwit.recall import SearchAnswer, hit_tokens
 from afterwit.records import (
-    GLOBAL,
     Change,
     CloseTask,
     CreditUse,
-    KeyFilter,
     Kind,
     LogStep,
     Memory,
@@ -29,11 +27,10 @@ from afterwit.records import (
     Use,
     new_id,
 )
-from afterwit.review.intents import due_state
 from afterwit.review.proof import credits, is_withheld, verdict
 from afterwit.review.working import Working, working
+from afterwit.service.briefing import Briefing, Briefings, without_others
 from afterwit.service.options import SearchOptions
-from afterwit.service.reviewing import Reviewing
 from afterwit.service.stepping import (
     MAX_GOAL_BYTES,
     MAX_STEPS_AT_ONCE,
@@ -45,33 +42,6 @@ from afterwit.service.stepping import (
 )
 from afterwit.service.updating import cascade
 from afterwit.storage import Transaction
-
-#: What binds whatever is done, and what is known from cases: the two searches of a briefing.
-BINDING = (Kind.RULE, Kind.CONSTRAINT, Kind.PREFERENCE)
-CASES = (Kind.LESSON, Kind.FAILURE, Kind.DECISION, Kind.FACT)
-#: Most memories of each part of a briefing, and the share of its tokens that the first part may take.
-_MOST_OF_A_PART = 5
-_BINDING_SHARE = 0.4
-#: What is brought up first.
-_URGENCY = {"overdue": 3.0, "due": 2.0, "triggered": 1.0, "next_task": 0.0}
-
-
-@dataclass(frozen=True)
-class Briefing:
-    """What a task should know before its first step."""
-
-    task: Task
-    #: rules, constraints and preferences that apply, most relevant first
-    rules: tuple[Hit, ...] = ()
-    #: lessons, failures, decisions and facts from earlier work, most relevant first
-    cases: tuple[Hit, ...] = ()
-    #: what was to be done at such a moment: due, overdue or triggered, each with the reason as a warning
-    intents: tuple[Hit, ...] = ()
-    #: the fixed sentence when there is nothing to know, else empty
-    message: str = ""
-    degraded: tuple[str, ...] = ()
-    #: estimated tokens of all parts
-    tokens: int = 0
 
 
 @dataclass(frozen=True)
@@ -112,7 +82,7 @@ class TaskReceipt:
     unknown: tuple[str, ...] = ()
 
 
-class Tasks(Reviewing):
+class Tasks(Briefings):
     """The part of the service that is about tasks."""
 
     resolve_id: Callable[[str], str]
@@ -139,7 +109,7 @@ class Tasks(Reviewing):
         kept = [id for id in shown if not self._is_withheld(start.task, briefing, id)]
         with self.store.transaction(self.space, now=now, actor=self.writer.name) as tx:
             tx.apply([OpenTask(start.task), *self._uses(start.task.id, shown, now, kept=frozenset(kept))])
-        return _without_withheld(briefing, frozenset(kept))
+        return without_others(briefing, frozenset(kept))
 
     def log_step(self, task_id: str = "", **fields: Unpack[StepFields]) -> StepReceipt:
         """Add one step to a task's trajectory.
@@ -324,47 +294,6 @@ class Tasks(Reviewing):
 
     # --- parts -----------------------------------------------------------------------------------
 
-    def _brief(self, task: Task, context: str, budget: int, now: datetime) -> Briefing:
-        options: SearchOptions = {
-            "scopes": [task.scope],
-            "role": task.role,
-            "task_context": f"{task.goal}\n{context}".strip() if context else "",
-            "constraints": list(task.constraints),
-            "environment": task.environment,
-            "top_k": _MOST_OF_A_PART,
-        }
-        parts: list[SearchAnswer] = []
-        left = budget
-        for kinds, share in ((BINDING, _BINDING_SHARE), (CASES, 1.0)):
-            asked: SearchOptions = {**options, "kinds": [*kinds], "budget_tokens": max(1, int(left * share))}
-            parts.append(super().search(task.goal, **asked))
-            left -= parts[-1].tokens
-        rules, cases = parts
-        intents = self._intents(task, now)
-        found = (*rules.hits, *cases.hits, *intents)
-        return Briefing(
-            task,
-            rules.hits,
-            cases.hits,
-            intents,
-            message="" if found else say("nothing_relevant", text.language(task.goal)),
-            degraded=tuple(dict.fromkeys((*rules.degraded, *cases.degraded))),
-            tokens=sum(map(hit_tokens, found)),
-        )
-
-    def _intents(self, task: Task, now: datetime) -> tuple[Hit, ...]:
-        """What was meant for a moment like this, the most urgent first."""
-        scopes = tuple(dict.fromkeys((GLOBAL, task.scope)))
-        roles = tuple(dict.fromkeys(("", task.role)))
-        where = KeyFilter(scopes=scopes, roles=roles, kinds=(Kind.INTENT,), valid_at=now)
-        found: list[Hit] = []
-        for memory in self.store.find(self.space, where, limit=200):
-            due = due_state(memory, now=now, timezone=self.settings.timezone, goal=task.goal, scope=task.scope)
-            if due is not None:
-                found.append(Hit(memory, 1.0, _URGENCY[due.state], warnings=(due.why,)))
-        found.sort(key=lambda hit: (-hit.score, hit.memory.id))
-        return tuple(found[:_MOST_OF_A_PART])
-
     def _is_withheld(self, task: Task, briefing: Briefing, memory_id: str) -> bool:
         memory = next(
             hit.memory for hit in (*briefing.rules, *briefing.cases, *briefing.intents) if hit.memory.id == memory_id
@@ -477,13 +406,3 @@ def _within(task: Task, options: SearchOptions) -> SearchOptions:
         "constraints": list(options.get("constraints") or task.constraints),
         "environment": options.get("environment") or task.environment,
     }
-
-
-def _without_withheld(briefing: Briefing, kept: frozenset[str]) -> Briefing:
-    def of(hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
-        return tuple(hit for hit in hits if hit.memory.id in kept)
-
-    left = replace(briefing, rules=of(briefing.rules), cases=of(briefing.cases), intents=of(briefing.intents))
-    found = (*left.rules, *left.cases, *left.intents)
-    message = "" if found else say("nothing_relevant", text.language(briefing.task.goal))
-    return replace(left, message=message, tokens=sum(map(hit_tokens, found)))

@@ -1,0 +1,120 @@
+"""What a task should know before its first step."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from afterwit import text
+from afterwit.messages import say
+from afterwit.recall import Hit, SearchAnswer, hit_tokens
+from afterwit.records import GLOBAL, Basis, KeyFilter, Kind, Standing, Task, Trust
+from afterwit.review.intents import due_state
+from afterwit.service.options import MAX_K, SearchOptions
+from afterwit.service.reviewing import Reviewing
+
+#: What binds whatever is done, and what is known from cases: the two searches of a briefing.
+BINDING = (Kind.RULE, Kind.CONSTRAINT, Kind.PREFERENCE)
+#: What a user orders for a project, to be shown whether or not the goal's words are near.
+_ORDERS = (Kind.RULE, Kind.CONSTRAINT)
+CASES = (Kind.LESSON, Kind.FAILURE, Kind.DECISION, Kind.FACT)
+#: Most memories of each part of a briefing, and the share of its tokens that the first part may take.
+_MOST_OF_A_PART = 5
+_BINDING_SHARE = 0.4
+#: What is brought up first.
+_URGENCY = {"overdue": 3.0, "due": 2.0, "triggered": 1.0, "next_task": 0.0}
+
+
+@dataclass(frozen=True)
+class Briefing:
+    """What a task should know before its first step."""
+
+    task: Task
+    #: rules, constraints and preferences that apply, most relevant first
+    rules: tuple[Hit, ...] = ()
+    #: lessons, failures, decisions and facts from earlier work, most relevant first
+    cases: tuple[Hit, ...] = ()
+    #: what was to be done at such a moment: due, overdue or triggered, each with the reason as a warning
+    intents: tuple[Hit, ...] = ()
+    #: the fixed sentence when there is nothing to know, else empty
+    message: str = ""
+    degraded: tuple[str, ...] = ()
+    #: estimated tokens of all parts
+    tokens: int = 0
+
+
+class Briefings(Reviewing):
+    """The part of the service that briefs."""
+
+    def _brief(self, task: Task, context: str, budget: int, now: datetime) -> Briefing:
+        options: SearchOptions = {
+            "scopes": [task.scope],
+            "role": task.role,
+            "task_context": f"{task.goal}\n{context}".strip() if context else "",
+            "constraints": list(task.constraints),
+            "environment": task.environment,
+            "top_k": _MOST_OF_A_PART,
+        }
+        parts: list[SearchAnswer] = []
+        left = budget
+        for kinds, share in ((BINDING, _BINDING_SHARE), (CASES, 1.0)):
+            asked: SearchOptions = {**options, "kinds": [*kinds], "budget_tokens": max(1, int(left * share))}
+            parts.append(super().search(task.goal, **asked))
+            left -= parts[-1].tokens
+        rules, cases = parts
+        rules = self._with_standing_orders(task, rules, options, int(budget * _BINDING_SHARE))
+        intents = self._intents(task, now)
+        found = (*rules.hits, *cases.hits, *intents)
+        return Briefing(
+            task,
+            rules.hits,
+            cases.hits,
+            intents,
+            message="" if found else say("nothing_relevant", text.language(task.goal)),
+            degraded=tuple(dict.fromkeys((*rules.degraded, *cases.degraded))),
+            tokens=sum(map(hit_tokens, found)),
+        )
+
+    def _with_standing_orders(
+        self, task: Task, rules: SearchAnswer, options: SearchOptions, budget: int
+    ) -> SearchAnswer:
+        """Add the rules and constraints that the user set for this very project: they bind whatever is done there,
+        in what words ever. The nearest ones go first, as far as the budget goes."""
+        if task.scope == GLOBAL:
+            return rules
+        asked: SearchOptions = {**options, "kinds": [*_ORDERS], "exhaustive": True, "top_k": MAX_K}
+        known = {hit.memory.id for hit in rules.hits}
+        hits, tokens = list(rules.hits), rules.tokens
+        for hit in super().search(task.goal, **asked).hits:
+            memory = hit.memory
+            ordered = memory.scope == task.scope and (memory.trust >= Trust.USER or memory.basis is Basis.STATED)
+            if memory.id in known or not ordered or memory.standing is not Standing.CONFIRMED:
+                continue
+            tokens += hit_tokens(hit)
+            if len(hits) >= _MOST_OF_A_PART or tokens > budget:
+                break
+            hits.append(hit)
+        return replace(rules, hits=tuple(hits))
+
+    def _intents(self, task: Task, now: datetime) -> tuple[Hit, ...]:
+        """What was meant for a moment like this, the most urgent first."""
+        scopes = tuple(dict.fromkeys((GLOBAL, task.scope)))
+        roles = tuple(dict.fromkeys(("", task.role)))
+        where = KeyFilter(scopes=scopes, roles=roles, kinds=(Kind.INTENT,), valid_at=now)
+        found: list[Hit] = []
+        for memory in self.store.find(self.space, where, limit=200):
+            due = due_state(memory, now=now, timezone=self.settings.timezone, goal=task.goal, scope=task.scope)
+            if due is not None:
+                found.append(Hit(memory, 1.0, _URGENCY[due.state], warnings=(due.why,)))
+        found.sort(key=lambda hit: (-hit.score, hit.memory.id))
+        return tuple(found[:_MOST_OF_A_PART])
+
+
+def without_others(briefing: Briefing, kept: frozenset[str]) -> Briefing:
+    """A briefing with the memories of these ids alone."""
+
+    def of(hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
+        return tuple(hit for hit in hits if hit.memory.id in kept)
+
+    left = replace(briefing, rules=of(briefing.rules), cases=of(briefing.cases), intents=of(briefing.intents))
+    found = (*left.rules, *left.cases, *left.intents)
+    message = "" if found else say("nothing_relevant", text.language(briefing.task.goal))
+    return replace(left, message=message, tokens=sum(map(hit_tokens, found)))

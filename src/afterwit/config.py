@@ -49,6 +49,13 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("llm_timeout_s", 60.0, "Longest wait for one answer of the language model, in seconds."),
     Setting("llm_budget_tokens", 200_000, "Most tokens, read and written, that one space may use in one day (UTC)."),
     Setting(
+        "reranker",
+        "",
+        'What reads the 30 best candidates of a search again, together with the query: "onnx:FOLDER" (a '
+        'cross-encoder) or "llm"; empty: nothing.',
+    ),
+    Setting("reranker_timeout_s", 2.0, "Longest wait for it, in seconds; later the order stays as it is."),
+    Setting(
         "holdout_share",
         0.0,
         "Share of learned lessons that is left out at random to measure what they are worth, 0 to 0.5.",
@@ -83,6 +90,8 @@ class Settings:
     llm_key_env: str
     llm_timeout_s: float
     llm_budget_tokens: int
+    reranker: str
+    reranker_timeout_s: float
     holdout_share: float
     lock_wait_s: float
     host: str
@@ -153,6 +162,7 @@ def _check(settings: Settings) -> None:
     ranges: dict[str, tuple[float, float]] = {
         "embedder_timeout_s": (0.1, 600),
         "llm_timeout_s": (0.1, 3600),
+        "reranker_timeout_s": (0.05, 60),
         "llm_budget_tokens": (1, 1_000_000_000),
         "holdout_share": (0, 0.5),
         "lock_wait_s": (0.1, 600),

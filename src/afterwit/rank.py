@@ -53,6 +53,9 @@ class Weights:
     #: below the best one for the task a memory may stand: a task has several sides
     task_fit: float = 0.7
     task_distance: float = 1.6
+    #: share of a reranker's opinion in the log-odds of relevance, and how sure it may be at most
+    reranker: float = 0.5
+    reranker_most: float = 0.98
     #: standing that something of today has over something long ago
     recency: float = 0.3
     #: standing lost by each halving of the evidence factor (external source, pending, harmful)
@@ -137,6 +140,23 @@ def relevance(found: Floats, *, against: Floats | None = None, weights: Weights 
     stands_out = (found - np.median(around)) / (around.std() + weights.least_spread)
     lost = 0.0 if against is None else against
     return logistic(weights.steepness * (stands_out + weights.absolute * found - lost - weights.middle))
+
+
+def with_second_opinion(likely: Floats, opinion: Floats, *, weights: Weights = WEIGHTS) -> Floats:
+    """Relevance and a reranker's opinion as one: the weighted mean of their log-odds.
+
+    Log-odds, because what one is sure of is not undone by what the other has no opinion on (0.5); the mean, because
+    a reranker knows nothing of names, time and topics, and the evidence nothing of how two texts read together.
+
+    Args:
+        likely: relevance of each candidate, 0..1.
+        opinion: the reranker's, 0..1; NaN where there is none, which leaves the relevance as it is.
+    """
+    sure = weights.reranker_most
+    bounded = np.clip(np.where(np.isnan(opinion), 0.5, opinion), 1 - sure, sure)
+    share = np.where(np.isnan(opinion), 0.0, weights.reranker)
+    logits = standing(likely, weights=weights) * weights.steepness
+    return logistic((1 - share) * logits + share * np.log(bounded / (1 - bounded)))
 
 
 def standing(likely: Floats, *, weights: Weights = WEIGHTS) -> Floats:

@@ -63,17 +63,22 @@ class Asking:
     async def ask(
         self, prompt: Prompt, *, schema: type[Output], max_tokens: int, timeout_s: float
     ) -> tuple[Output, tuple[int, int]]:
-        """The answer, and how many tokens were read and written; see `LLM.answer`."""
+        """The answer, and how many tokens were read and written; see `LLM.answer`.
+
+        Raises:
+            ProviderError: see `LLM.answer`.
+            TimeoutError: there was no answer in time.
+        """
         usage = RunUsage()
         try:
             async with asyncio.timeout(timeout_s), httpx2.AsyncClient(timeout=timeout_s) as client:
                 output = await self._ask(prompt, schema, max_tokens, client, usage)
-        except TimeoutError:
-            raise self.late(timeout_s) from None
+        except (TimeoutError, ModelTimeoutError, ModelRequestTimeout):
+            raise TimeoutError from None
         except Exception as error:  # noqa: BLE001 - raised on, as what it means
             # Servers answer whatever they like, and the library then raises whatever comes of it. That may repeat
             # the key or the material: it stays behind.
-            raise self._failure(error, timeout_s, (usage.input_tokens, usage.output_tokens)) from None
+            raise self._failure(error, (usage.input_tokens, usage.output_tokens)) from None
         return output, (usage.input_tokens, usage.output_tokens)
 
     async def _ask(
@@ -102,16 +107,8 @@ class Asking:
                     raise
                 self._mode = "prompted"
 
-    def late(self, timeout_s: float) -> ProviderError:
-        """The error for an answer that did not come in time."""
-        return self._error(
-            f"did not answer within {timeout_s:g} s", "Try again, or raise llm_timeout_s.", reason="timeout"
-        )
-
-    def _failure(self, error: Exception, timeout_s: float, tokens: tuple[int, int]) -> ProviderError:
+    def _failure(self, error: Exception, tokens: tuple[int, int]) -> ProviderError:
         match error:
-            case ModelTimeoutError() | ModelRequestTimeout():
-                return self.late(timeout_s)
             case ModelHTTPError():
                 return self._refusal(error)
             case ModelConnectionError():

@@ -72,15 +72,18 @@ class EndpointLLM:
         threading.Thread(target=self._loaded, name="afterwit-llm-load", daemon=True).start()
 
     def answer(self, prompt: "Prompt", *, schema: type[Output], max_tokens: int, timeout_s: float) -> Answer[Output]:
-        """See `LLM.answer`; the time for loading the provider's library is not counted."""
-        asking = self._loaded()
+        """See `LLM.answer`."""
         started = time.monotonic()
         future: Future[tuple[Output, tuple[int, int]]] = Future()
 
         def ask() -> None:
             try:
-                coroutine = asking.ask(prompt, schema=schema, max_tokens=max_tokens, timeout_s=timeout_s)
+                asking = self._loaded()
+                left_s = max(0.0, started + timeout_s - time.monotonic())
+                coroutine = asking.ask(prompt, schema=schema, max_tokens=max_tokens, timeout_s=left_s)
                 future.set_result(asyncio.run(coroutine))
+            except TimeoutError:
+                future.set_exception(self._late(timeout_s))
             except BaseException as error:  # noqa: BLE001 - belongs to the thread that waits for the result
                 future.set_exception(error)
 
@@ -90,8 +93,15 @@ class EndpointLLM:
         try:
             output, tokens = future.result(timeout_s + _GRACE_S)
         except FutureTimeout:
-            raise asking.late(timeout_s) from None
+            raise self._late(timeout_s) from None
         return Answer(output, Usage(self.model, *tokens, time.monotonic() - started))
+
+    def _late(self, timeout_s: float) -> ProviderError:
+        return ProviderError(
+            f"The language model {self.model} did not answer within {timeout_s:g} s.",
+            next_step="Try again, or allow more time (llm_timeout_s).",
+            reason="timeout",
+        )
 
     def _loaded(self) -> "Asking":
         with self._lock:

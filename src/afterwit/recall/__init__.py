@@ -17,11 +17,12 @@ from afterwit.entities import Way, is_about, ways
 from afterwit.messages import say
 from afterwit.recall.answering import Hit, SearchAnswer, annotate, choose, hit_tokens
 from afterwit.recall.asking import Candidates, Question, embed, gather, widened
-from afterwit.recall.judging import Judgement, judge
+from afterwit.recall.judging import Aids, Judgement, judge
+from afterwit.recall.reranking import NOBODY, SecondOpinion
 from afterwit.storage import Reader
 from afterwit.vocabulary import USER
 
-__all__ = ["Hit", "Question", "SearchAnswer", "hit_tokens", "search"]
+__all__ = ["Hit", "Question", "SearchAnswer", "SecondOpinion", "hit_tokens", "search"]
 
 #: Candidates that one relation in the question may bring, and what each link takes from their relevance.
 _MOST_BY_RELATION = 5
@@ -29,7 +30,13 @@ _LINK_FACTOR = 0.9
 
 
 def search(
-    reader: Reader, space: str, question: Question, embedder: Embedder | None, older: Sequence[Embedder] = ()
+    reader: Reader,
+    space: str,
+    question: Question,
+    embedder: Embedder | None,
+    older: Sequence[Embedder] = (),
+    *,
+    second_opinion: SecondOpinion = NOBODY,
 ) -> SearchAnswer:
     """Answer one question from what `reader` holds.
 
@@ -39,6 +46,7 @@ def search(
         question: what is asked.
         embedder: makes the meaning path; None = words only.
         older: embedders of earlier models, for memories that have no vector of `embedder` yet.
+        second_opinion: a reranker, asked about the best candidates once.
 
     Raises:
         StorageError: the store cannot be read.
@@ -50,7 +58,7 @@ def search(
     found = gather(reader, space, replace(question, where=where), asked, when)
     language = text.language(question.query)
     if found.memories:
-        judged = judge(reader, space, question, found, asked, when)
+        judged = judge(reader, space, question, found, asked, Aids(when, second_opinion))
         found, judged = _along_relations(reader, space, replace(question, where=where), embedders, (found, judged))
         hits = choose(question, found, judged)
     else:
@@ -59,7 +67,7 @@ def search(
     return SearchAnswer(
         hits=tuple(hits),
         message="" if hits else say("nothing_relevant", language),
-        degraded=degraded,
+        degraded=(*degraded, *second_opinion.degraded),
         considered=len(found.memories),
         tokens=sum(hit_tokens(hit) for hit in hits),
     )
@@ -76,7 +84,7 @@ def _along_relations(
         asked, _ = embed(further, embedders)
         there = gather(reader, space, further, asked, None)
         if there.memories:
-            fits = judge(reader, space, further, there, asked, None)
+            fits = judge(reader, space, further, there, asked, Aids())
             passed = [int(p) for p in np.flatnonzero(fits.passed) if is_about(there.memories[p], way.names)]
             best = sorted(passed, key=lambda p: (-fits.fit[p], there.memories[p].id))[:_MOST_BY_RELATION]
             if best:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from afterwit import meaning, rank, text
 from afterwit.dates import TimeRange
 from afterwit.recall.asking import Asked, Candidates, Question, neighbours_of, parts_of
+from afterwit.recall.reranking import NOBODY, SecondOpinion
 from afterwit.records import Memory
 from afterwit.spelling import spellings
 from afterwit.storage import Reader
@@ -99,10 +100,18 @@ def _evidence_for(
     return _with_neighbours(evidence, found.memories), parts
 
 
-def judge(
-    reader: Reader, space: str, question: Question, found: Candidates, asked: Asked, when: TimeRange | None
-) -> Judgement:
+@dataclass(frozen=True)
+class Aids:
+    """What judging may use beside the words and vectors."""
+
+    #: the time that the query names
+    when: TimeRange | None = None
+    second_opinion: SecondOpinion = NOBODY
+
+
+def judge(reader: Reader, space: str, question: Question, found: Candidates, asked: Asked, aids: Aids) -> Judgement:
     """How every candidate fits query and task."""
+    when = aids.when
     evidence, parts = _evidence_for(reader, space, question.query, asked.query[0], found)
     for part, vector in zip(parts_of(question.query)[1:], asked.query[1:], strict=True):
         evidence = np.maximum(evidence, _evidence_for(reader, space, part, vector, found)[0])
@@ -110,14 +119,25 @@ def judge(
     evidence = evidence + for_it
     if when is not None:
         evidence = evidence + np.array([_IN_TIME if _overlaps(m, when) else _OUT_OF_TIME for m in found.memories])
-    fit = relevance = rank.relevance(evidence, against=against)
+    relevance = rank.relevance(evidence, against=against)
+    opinion: rank.Floats | None = None
     if when is not None and not text.query_tokens(_without(question.query, when)):
         # Nothing but a time was asked: what happened or held then is the answer.
-        fit = relevance = np.where([_overlaps(memory, when) for memory in found.memories], 0.9, 0.0)
+        relevance = np.where([_overlaps(memory, when) for memory in found.memories], 0.9, 0.0)
+    else:
+        opinion = aids.second_opinion.of(question.query, found.memories, relevance)
+    if opinion is not None:
+        both = rank.with_second_opinion(relevance, opinion)
+        # A reranker takes names and codes for words among others: what is about another one is not lifted.
+        relevance = np.where(against > 0, np.minimum(relevance, both), both)
+    fit = relevance
     why = [
         {**paths, **part, "relevance": float(value)}
         for paths, part, value in zip(found.paths, parts, relevance, strict=True)
     ]
+    if opinion is not None:
+        for place in np.flatnonzero(~np.isnan(opinion)):
+            why[place]["reranker"] = float(opinion[place])
     passed = rank.keep(relevance)
     if question.task_text:
         task = rank.relevance(_evidence_for(reader, space, question.task_text, asked.task, found)[0])

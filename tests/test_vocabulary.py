@@ -3,6 +3,7 @@
 import pytest
 
 from afterwit.errors import InvalidInput
+from afterwit.messages import say
 from afterwit.records import Basis, Kind
 from afterwit.vocabulary import (
     MAX_NAME_CHARS,
@@ -248,6 +249,16 @@ def test_recalled_blocks_and_marked_lines_are_removed():
     assert strip_injected(f"before\n{RECALLED}\nafter") == "before\n\nafter"
     assert strip_injected("- [m:eeeeffff0000] User likes tea\nUser moved to Berlin") == "User moved to Berlin"
     assert strip_injected("<afterwit-memory>\nnever closed") == ""
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_what_a_search_says_of_itself_is_removed(language: str):
+    nothing = say("nothing_relevant", language)
+    elsewhere = say("other_scopes", language, scopes="project:atlas, project:b")
+    assert strip_injected(nothing) == ""
+    assert strip_injected(f"{nothing}\n{elsewhere}\nUser moved to Berlin") == "User moved to Berlin"
+    quoted = f"The search said: {nothing}"
+    assert strip_injected(quoted) == quoted
 
 
 @pytest.mark.parametrize("text", ["plain  text \n", "see [m:2] and [m:note]", "", "用户不吃辣", "array[m:n] slice"])

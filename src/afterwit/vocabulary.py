@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from afterwit.errors import InvalidInput
+from afterwit.messages import SENTENCES
 from afterwit.records import GLOBAL, Basis, Kind
 from afterwit.text import fold
 
@@ -411,14 +412,26 @@ FENCE = "afterwit-memory"
 _FENCED = re.compile(rf"<{FENCE}\b[^>]*>.*?(?:</{FENCE}\s*>|\Z)", re.DOTALL | re.IGNORECASE)
 _MARKED_LINE = re.compile(r"^.*\[m:[0-9a-f][0-9a-f-]{6,34}[0-9a-f]\].*$\n?", re.MULTILINE | re.IGNORECASE)
 _STRAY_FENCE = re.compile(rf"</?{FENCE}\b[^>]*>", re.IGNORECASE)
+#: What a search says about itself, on a line of its own; "{scopes}" is whatever it named.
+_OF_A_SEARCH = re.compile(
+    "^[ \\t]*(?:"
+    + "|".join(
+        re.escape(sentence).replace(re.escape("{scopes}"), "[^\\n]*")
+        for key in ("nothing_relevant", "other_scopes")
+        for sentence in SENTENCES[key]
+    )
+    + ")[ \\t]*$\\n?",
+    re.MULTILINE,
+)
 
 
 def strip_injected(text: str) -> str:
     """Remove what recall itself put into the prompt, so that a memory never proves itself.
 
-    Removes blocks `<afterwit-memory ...> ... </afterwit-memory>` (an unclosed one to the end) and
-    lines with an item mark `[m:ID]`. Text without either comes back unchanged, byte for byte.
+    Removes blocks `<afterwit-memory ...> ... </afterwit-memory>` (an unclosed one to the end), lines with
+    an item mark `[m:ID]`, and the sentences with which a search says that it found nothing. Text without
+    any comes back unchanged, byte for byte.
     """
     without = _MARKED_LINE.sub("", _FENCED.sub("", text))
-    without = _STRAY_FENCE.sub("", without)
+    without = _OF_A_SEARCH.sub("", _STRAY_FENCE.sub("", without))
     return text if without == text else without.strip()

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 from evals.report import Report
 from evals.running import Run
+from evals.simulation import suite as simulation
 from evals.suites import beam, dialogues, longmemeval, memconflict, memdaily, own, precision
 
 SUITES: Mapping[str, Callable[[Run], Report]] = {
@@ -17,6 +18,7 @@ SUITES: Mapping[str, Callable[[Run], Report]] = {
     "memconflict": memconflict.evaluate,
     "beam": beam.evaluate,
     "longmemeval": longmemeval.evaluate,
+    "simulation": simulation.evaluate,
 }
 
 __all__ = ["SUITES"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from evals.__main__ import main
 from evals.product import Product
-from evals.simulation.agent import Assignment, NoMemory, Told, Trace, advised, perform
+from evals.simulation.agent import Assignment, Habits, NoMemory, Told, Trace, advised, perform
 from evals.simulation.course import AFTER_CHANGE, Course
 from evals.simulation.jobs import BILLING, DATABASE, FLAKY, ORDERS, PACKAGES, REGION, TRAPS, Family, job
 from evals.simulation.product import Diary
@@ -102,7 +102,7 @@ def _task(family: Family, seed: int) -> Assignment:
 def test_the_agent_cites_what_it_followed_where_it_cites() -> None:
     for cites in (True, False):
         memory = _Knows("psql on db.acme.dev needs sslmode=require")
-        trace = perform(_task(DATABASE, 1), memory, cites=cites)
+        trace = perform(_task(DATABASE, 1), memory, Habits(cites=cites))
         assert [(attempt.way, attempt.ok, attempt.advised_by) for attempt in trace.attempts] == [(1, True, "m1")]
         assert memory.ended == ("success", ["m1"] if cites else [])
 

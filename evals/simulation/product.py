@@ -107,11 +107,11 @@ class Session:
     def _all(self) -> list[Told]:
         found = self.service.list(limit=1000)
         self._tokens += sum(count_tokens(memory.summary) for memory in found)
-        return [Told(memory.id, memory.summary) for memory in found]
+        return [Told(memory.id, memory.summary, memory.kind.value) for memory in found]
 
     def _read(self, hits: Sequence[Hit]) -> list[Told]:
         self._tokens += sum(count_tokens(hit.memory.summary) for hit in hits)
-        return [Told(hit.memory.id, hit.memory.summary, hit.warnings) for hit in hits]
+        return [Told(hit.memory.id, hit.memory.summary, hit.memory.kind.value, hit.warnings) for hit in hits]
 
     def log(self, command: str, output: str, ok: bool | None) -> None:
         """Note a command and what came of it."""

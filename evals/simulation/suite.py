@@ -8,15 +8,21 @@ from evals.measures import Metric, Observation, rows
 from evals.product import Product
 from evals.report import Report
 from evals.running import Run, progress
-from evals.simulation.agent import Assignment, Attempt, NoMemory, Trace, perform
+from evals.simulation.agent import Assignment, Attempt, Habits, NoMemory, Trace, perform
 from evals.simulation.course import WRONG_LESSON, Course, Planned
 from evals.simulation.product import Diary
 
 #: Seeds of a run that does not say how many.
 SEEDS = 24
 
-#: Lineages of tasks, by name: whether the agent cites what it followed; None = it has no memory.
-ARMS: Mapping[str, bool | None] = {"memory": False, "memory, cites": True, "everything told": False, "no memory": None}
+#: Agents by name, each with a line of tasks of its own.
+ARMS: Mapping[str, Habits] = {
+    "memory": Habits(),
+    "memory, cites": Habits(cites=True),
+    "memory, asks first": Habits(asks_first=True),
+    "everything told": Habits(),
+    "no memory": Habits(),
+}
 
 METRICS = (
     Metric("success"),
@@ -58,14 +64,14 @@ class _Lineage:
 
     arm: str
     seed: int
-    #: None = no memory
+    #: None = without memory
     diary: Diary | None
     known: _Known = field(default_factory=set[tuple[str, int, str]])
 
     def do(self, task: Assignment) -> tuple[Trace, int]:
         """Do one task; the number of failures in it that an earlier task had seen already."""
         memory = NoMemory() if self.diary is None else self.diary.session()
-        trace = perform(task, memory, cites=bool(ARMS[self.arm]))
+        trace = perform(task, memory, ARMS[self.arm])
         failed = [_key(attempt, task) for attempt in trace.attempts if not attempt.ok and attempt.family != "flaky"]
         again = sum(key in self.known for key in failed)
         self.known.update(failed)
@@ -107,8 +113,9 @@ def _one(
     arm: str, seed: int, product: Product, repeats: dict[tuple[str, int], int], failures: list[str]
 ) -> Iterator[Observation]:
     """The course of one seed for one arm; `repeats` holds what the arm without memory repeated, by task."""
-    has_memory = ARMS[arm] is not None
-    diary = _diary(product, f"{arm}-{seed}", shows_everything=arm == "everything told") if has_memory else None
+    diary = None
+    if arm != "no memory":
+        diary = _diary(product, f"{arm}-{seed}", shows_everything=arm == "everything told")
     lineage = _Lineage(arm, seed, diary)
     course = Course(seed)
     for place, planned in enumerate((*course.first(), *course.again(), *course.after_change())):
@@ -179,7 +186,7 @@ def _checks(seed: int, product: Product, failures: list[str]) -> Iterator[Observ
     course = Course(10_000 + seed)
     diary = _diary(product, f"one-session-{seed}")
     for task in course.in_one_session():
-        perform(task, diary.session("the only one"), cites=True)
+        perform(task, diary.session("the only one"), Habits(cites=True))
     confirmed = [memory for memory in diary.learned() if memory.standing.value == "confirmed"]
     failures += [f"{seed}: confirmed within one session: {memory.summary}" for memory in confirmed]
     values = {"wrong confirmations": float(len(confirmed))}

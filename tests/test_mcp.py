@@ -16,7 +16,17 @@ from afterwit import __version__
 from afterwit.serve.tools import BY_NAME, INSTRUCTIONS, TOOLS
 from doors import Pipe, call, stdio_parameters, with_client
 
-NAMES = ["memory_write", "memory_search", "memory_update", "memory_forget", "memory_summarize", "memory_explain"]
+NAMES = [
+    "memory_write",
+    "memory_search",
+    "memory_update",
+    "memory_forget",
+    "memory_summarize",
+    "memory_explain",
+    "task_start",
+    "task_step",
+    "task_finish",
+]
 
 
 @pytest.fixture(scope="module")
@@ -287,6 +297,16 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
     ("memory_explain", {"memory_id": "01958000-0000-7000-8000-000000000001"}, "Search for it"),
     ("memory_summarize", {"budget_tokens": 1}, "budget_tokens must be from 20 to 20000"),
     ("memory_summarize", {"since": "yesterday-ish"}, "since is not a date"),
+    ("task_start", {}, "goal is missing"),
+    ("task_start", {"goal": "Deploy", "environment": "linux"}, "environment must be an object"),
+    ("task_start", {"goal": "nul \0 inside"}, "goal"),
+    ("task_step", {"action": "bash"}, "No task is open"),
+    ("task_step", {"steps": "bash"}, "steps must be a list of objects"),
+    ("task_step", {"steps": ["bash"]}, "steps must be a list of objects"),
+    ("task_step", {"steps": [{"action": "bash"}], "action": "bash"}, "were both given"),
+    ("task_step", {"action": "bash", "task_id": "01958000-0000-7000-8000-000000000001"}, "There is no task"),
+    ("task_finish", {"outcome": "so-so"}, "Unknown outcome"),
+    ("task_finish", {"used": "abc", "task_id": "nonesuch"}, "There is no task"),
 ]
 
 

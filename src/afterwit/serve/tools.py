@@ -225,7 +225,7 @@ TOOLS: tuple[ToolSpec, ...] = (
         name="task_finish",
         description=(
             "End the task. Call it when done, failed or given up: what helped is trusted more, what misled less, "
-            "and lessons are drawn."
+            "lessons are drawn. Not between steps."
         ),
         properties={
             "task_id": _text(),

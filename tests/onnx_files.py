@@ -53,6 +53,59 @@ def look_up_model(
     return _number(1, 8) + _bytes(7, graph) + _bytes(8, _number(2, 13))
 
 
+def _node(kind: str, inputs: Sequence[str], output: str, attributes: bytes = b"") -> bytes:
+    return _bytes(1, b"".join(_bytes(1, one) for one in inputs) + _bytes(2, output) + _bytes(4, kind) + attributes)
+
+
+def _int_attribute(name: str, value: int) -> bytes:
+    return _bytes(5, _bytes(1, name) + _number(3, value) + _number(20, 2))
+
+
+def _tensor(name: str, shape: Sequence[int], values: Sequence[float], kind: int) -> bytes:
+    packed = struct.pack(f"<{len(values)}{'f' if kind == _FLOAT else 'q'}", *values)
+    return _bytes(
+        5, b"".join(_number(1, one) for one in shape) + _number(2, kind) + _bytes(8, name) + _bytes(9, packed)
+    )
+
+
+def cross_encoder(rows: Sequence[Sequence[float]], *, bias: float = 0.0, labels: int = 1) -> bytes:
+    """A model that reads a pair: it sums the table's rows over each side, and its logit is their product and a bias.
+
+    Args:
+        rows: the table, one row for each token.
+        bias: added to the product.
+        labels: numbers per pair; the product goes to the last one, the others are its negative.
+    """
+    width = len(rows[0])
+    nodes = (
+        _node("Gather", ("table", "input_ids"), "all"),
+        _node("Cast", ("token_type_ids",), "second", _int_attribute("to", _FLOAT)),
+        _node("Unsqueeze", ("second", "last"), "mask"),
+        _node("Mul", ("all", "mask"), "masked"),
+        _node("ReduceSum", ("masked", "middle"), "text", _int_attribute("keepdims", 0)),
+        _node("ReduceSum", ("all", "middle"), "both", _int_attribute("keepdims", 0)),
+        _node("Sub", ("both", "text"), "query"),
+        _node("Mul", ("query", "text"), "products"),
+        _node("ReduceSum", ("products", "middle"), "product", _int_attribute("keepdims", 1)),
+        _node("Add", ("product", "bias"), "logit"),
+        _node("Mul", ("logit", "signs"), "logits"),
+    )
+    constants = (
+        _tensor("table", (len(rows), width), [value for row in rows for value in row], _FLOAT),
+        _tensor("last", (1,), (2,), _INT64),
+        _tensor("middle", (1,), (1,), _INT64),
+        _tensor("bias", (1,), (bias,), _FLOAT),
+        _tensor("signs", (labels,), [-1.0] * (labels - 1) + [1.0], _FLOAT),
+    )
+    inputs = b"".join(
+        _bytes(11, _port(name, _INT64, ("batch", "sequence")))
+        for name in ("input_ids", "attention_mask", "token_type_ids")
+    )
+    output = _bytes(12, _port("logits", _FLOAT, ("batch", "labels")))
+    graph = b"".join(nodes) + _bytes(2, "pairs") + b"".join(constants) + inputs + output
+    return _number(1, 8) + _bytes(7, graph) + _bytes(8, _number(2, 13))
+
+
 #: Splits at blanks and knows these words.
 WORDS = ("[UNK]", "apple", "pear", "plum")
 
@@ -67,7 +120,12 @@ def tokenizer_json() -> str:
             "added_tokens": [],
             "normalizer": {"type": "Lowercase"},
             "pre_tokenizer": {"type": "WhitespaceSplit"},
-            "post_processor": None,
+            "post_processor": {
+                "type": "TemplateProcessing",
+                "single": [{"Sequence": {"id": "A", "type_id": 0}}],
+                "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
+                "special_tokens": {},
+            },
             "decoder": None,
             "model": {
                 "type": "WordLevel",

@@ -191,6 +191,10 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "Meaning was not searched, only words: {reason}",
         "本次只按词搜索，未按语义搜索：{reason}",
     ),
+    "degraded_reranker": (
+        "The results were not read again, they are in the usual order: {reason}",
+        "结果未经重排，按通常的顺序给出：{reason}",
+    ),
     "until": ("{summary} (until {until})", "{summary}（至 {until}）"),
     "since": ("{summary} (since {since})", "{summary}（自 {since} 起）"),
     "from_until": ("{summary} ({since} to {until})", "{summary}（{since} 至 {until}）"),

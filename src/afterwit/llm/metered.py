@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from afterwit import text
 from afterwit.clock import utc_now
+from afterwit.config import Settings
 from afterwit.errors import ProviderError, StorageError, TooManyRequests
 from afterwit.llm.base import LLM, Answer, Output
 from afterwit.storage import LLMUse, Store
@@ -111,6 +112,15 @@ class MeteredLLM:
                     del self._unrecorded[0]
             except StorageError as error:
                 _log.warning("What a call of the language model took is not kept yet: %s", error)
+
+
+def within_budget(
+    llm: LLM | None, store: Store, settings: Settings, clock: Callable[[], datetime]
+) -> MeteredLLM | None:
+    """The model within the budget that the settings give their space; None when there is no model."""
+    if llm is None:
+        return None
+    return MeteredLLM(llm, store, settings.space, budget_tokens=settings.llm_budget_tokens, clock=clock)
 
 
 def _day(moment: datetime) -> datetime:

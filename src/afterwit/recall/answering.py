@@ -53,7 +53,7 @@ class SearchAnswer:
     hits: tuple[Hit, ...]
     #: the fixed sentence when nothing is relevant, else empty
     message: str = ""
-    #: search paths that could not be used, with the reason
+    #: search paths that could not be used, or the reranker, each with the reason
     degraded: tuple[str, ...] = ()
     #: scopes that hold memories but were not searched; only said when nothing was found
     other_scopes: tuple[str, ...] = ()

@@ -105,8 +105,9 @@ def search_text(answer: "SearchAnswer", *, query: str, now: datetime, fence: boo
 
 
 def reason_lines(degraded: Sequence[str], spoken: str) -> list[str]:
-    """What could not be searched, and why, in sentences."""
-    return [say("degraded_vector", spoken, reason=reason.removeprefix("vector: ")) for reason in degraded]
+    """What a search had to do without, and why, in sentences."""
+    parts = (reason.partition(": ") for reason in degraded)
+    return [say(f"degraded_{path}", spoken, reason=reason) for path, _, reason in parts]
 
 
 def hit_line(hit: "Hit", now: datetime, spoken: str) -> str:

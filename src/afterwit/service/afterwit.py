@@ -17,6 +17,8 @@ from afterwit.embedding import Embedder, open_embedder, to_vector
 from afterwit.entities import entities_of
 from afterwit.errors import Conflict, InvalidInput, NotFound, ProviderError
 from afterwit.extract import prepare
+from afterwit.llm import LLM, open_llm
+from afterwit.llm.metered import within_budget
 from afterwit.messages import say
 from afterwit.records import (
     GLOBAL,
@@ -38,6 +40,7 @@ from afterwit.records import (
     Vector,
     new_id,
 )
+from afterwit.rerank import open_reranker
 from afterwit.resolve import Known, resolve
 from afterwit.service import portability
 from afterwit.service.answers import Answers
@@ -131,6 +134,7 @@ class Afterwit(Tending):
         *,
         settings: Settings,
         writer: Writer | None = None,
+        llm: LLM | None = None,
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
         """Wire a service from its parts; `open` does it from settings.
@@ -140,6 +144,7 @@ class Afterwit(Tending):
             embedder: makes vectors; None = search by words only.
             settings: space, time zone and defaults.
             writer: who writes; default an agent in a session of its own.
+            llm: for what rules cannot do, within the token budget of the settings; None = rules alone.
             clock: reads the time, once per call.
         """
         self.settings = settings
@@ -150,6 +155,7 @@ class Afterwit(Tending):
         self._answers = Answers()
         self._older = OlderModels(settings)
         self._reembedding = None if embedder is None else Reembedding(store, self.space, embedder, clock=clock)
+        self.llm = within_budget(llm, store, settings, clock)
         writer = writer or Writer()
         self.writer = writer if writer.session else replace(writer, session=new_id(clock()))
 
@@ -174,7 +180,9 @@ class Afterwit(Tending):
             embedder = open_embedder(settings)
             if embedder is not None:
                 embedder.warm()
-            return cls(store, embedder, settings=settings, writer=writer)
+            memory = cls(store, embedder, settings=settings, writer=writer, llm=open_llm(settings))
+            memory.rerank_with(open_reranker(settings, memory.llm))
+            return memory
         except BaseException:
             store.close()
             raise
@@ -199,6 +207,7 @@ class Afterwit(Tending):
             self._reembedding.close()
         self._answers.clear()
         self._older.close()
+        self.rerank_with(None)
         self.store.close()
         if self.embedder is not None:
             self.embedder.close()

@@ -7,8 +7,10 @@ from afterwit import recall
 from afterwit.config import Settings
 from afterwit.embedding import Embedder
 from afterwit.errors import ProviderError
-from afterwit.recall import Question, SearchAnswer
+from afterwit.llm import LLM
+from afterwit.recall import Question, SearchAnswer, SecondOpinion
 from afterwit.records import KeyFilter
+from afterwit.rerank import Reranker
 from afterwit.service.answers import Answers
 from afterwit.service.naming import Naming
 from afterwit.service.options import SearchOptions, read_question
@@ -24,6 +26,10 @@ class Searching(Naming):
     _older: OlderModels
     #: None without an embedder
     _reembedding: Reembedding | None
+    #: within the token budget; None = rules alone
+    llm: LLM | None
+    #: reads the best candidates of a search again; see `rerank_with`
+    reranker: Reranker | None = None
 
     def search(self, query: str, **options: Unpack[SearchOptions]) -> SearchAnswer:
         """Find the few memories that matter for a question, or say that there is none.
@@ -46,9 +52,19 @@ class Searching(Naming):
             self._answers.keep(question, number, answer, self.store.next_turn(self.space, question.now))
         return answer
 
+    def rerank_with(self, reranker: Reranker | None) -> None:
+        """Have the best candidates of every search read again by this one; None = the order of relevance stays."""
+        if self.reranker is not None:
+            self.reranker.close()
+        self.reranker = reranker
+        self._answers.clear()
+        if reranker is not None:
+            reranker.warm()
+
     def _answer(self, question: Question) -> SearchAnswer:
         older, lost = self._older_embedders()
-        answer = recall.search(self.store, self.space, question, self.embedder, older)
+        opinion = SecondOpinion(self.reranker, deadline_s=self.settings.reranker_timeout_s)
+        answer = recall.search(self.store, self.space, question, self.embedder, older, second_opinion=opinion)
         if lost:
             answer = replace(answer, degraded=(*answer.degraded, *lost))
         return answer if answer.hits else replace(answer, other_scopes=self._other_scopes(question.where))

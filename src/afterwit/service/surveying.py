@@ -48,8 +48,11 @@ def survey(reader: Reader, space: str) -> Survey:
 def exact_repeats(reader: Reader, space: str, vitals: Sequence[Vitals]) -> list[tuple[str, ...]]:
     """Groups of active memories that one of them could stand for; a denial is no repeat of what it denies."""
     by_key: dict[tuple[object, ...], list[str]] = {}
+    said = Counter(item.statement_key for item in vitals)
     for item in vitals:
-        if item.status is Status.ACTIVE and item.standing is not Standing.REFUTED and not item.is_turn:
+        if said[item.statement_key] < 2 or item.is_turn:
+            continue
+        if item.status is Status.ACTIVE and item.standing is not Standing.REFUTED:
             key = (item.statement_key, item.scope, item.role, item.kind, item.valid_to)
             by_key.setdefault(key, []).append(item.id)
     candidates = [ids for (key, *_), ids in by_key.items() if key and len(ids) > 1]

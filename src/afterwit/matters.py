@@ -53,7 +53,7 @@ def same_action(one: Memory, other: Memory) -> bool:
     told, also = _action(one), _action(other)
     if _speaks_against(one) != _speaks_against(other):
         return False
-    return text.same_statement(told, also) or _overlap(_words(told), _words(also)) >= _SAME_ACTION
+    return told == also or _overlap(_words(told), _words(also)) >= _SAME_ACTION
 
 
 def opposite_action(one: Memory, other: Memory) -> bool:
@@ -65,7 +65,7 @@ def opposite_action(one: Memory, other: Memory) -> bool:
 
 def _speaks_against(memory: Memory) -> bool:
     """Whether it says what not to do; a failure is something that was tried in vain."""
-    return text.is_negated(_action(memory)) != (memory.kind is Kind.FAILURE)
+    return _denies(_action(memory)) != (memory.kind is Kind.FAILURE)
 
 
 def _action(memory: Memory) -> str:
@@ -76,9 +76,23 @@ def _situation(memory: Memory) -> frozenset[str]:
     return _words(field_of(memory, "situation") or memory.summary)
 
 
+def matter_words(memory: Memory) -> frozenset[str]:
+    """The telling words of the situation: advice on the same matter shares some of them, or a fault."""
+    return _situation(memory)
+
+
 def _hard(memory: Memory) -> frozenset[str]:
-    told = field_of(memory, "situation") or memory.summary
+    return _hard_words(field_of(memory, "situation") or memory.summary)
+
+
+@lru_cache(maxsize=8192)
+def _hard_words(told: str) -> frozenset[str]:
     return frozenset(term for term in text.hard_terms(told) if not term.isalpha())
+
+
+@lru_cache(maxsize=8192)
+def _denies(told: str) -> bool:
+    return text.is_negated(told)
 
 
 def _differ(one: str, other: str) -> bool:
@@ -92,6 +106,6 @@ def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
     return common / min(len(one), len(other)) if common >= max(1, least) else 0.0
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=8192)
 def _words(told: str) -> frozenset[str]:
     return frozenset(text.query_tokens(_ORDER_ZH.sub(" ", told))) - _IDLE

@@ -79,7 +79,7 @@ def resolve(
     denied = text.is_negated(new.summary)
     for old in known.same_statement:
         if text.same_statement(old.summary, new.summary):
-            return _merge(old, new, now=now, reason="duplicate")
+            return merge(old, new, now=now, reason="duplicate")
     rivals = [old for old in known.same_statement if text.is_negated(old.summary) != denied]
     changes_value = is_change and bool(new.subject and new.topic and _value(new))
     if is_slot(new) or changes_value:
@@ -88,7 +88,7 @@ def resolve(
             in_slot = [old for old in in_slot if _value(old) and old.kind in _SLOT_KINDS]
         same_value = [old for old in in_slot if _same_value(old, new)]
         if same_value:
-            return _merge(same_value[0], new, now=now, reason="same_value")
+            return merge(same_value[0], new, now=now, reason="same_value")
         rivals += in_slot
     if rivals:
         return _hard_conflict(add, rivals, now=now)
@@ -130,7 +130,15 @@ def _value(memory: Memory) -> str:
     return " ".join(text.fold(str(value)).split()) if value else ""
 
 
-def _merge(old: Memory, new: Memory, *, now: datetime, reason: str) -> Resolution:
+def merge(old: Memory, new: Memory, *, now: datetime, reason: str) -> Resolution:
+    """Count a new memory as further evidence for a known one that says the same; once per independent source.
+
+    Args:
+        old: stays, with the better evidence of the two.
+        new: is not stored.
+        now: time of the write.
+        reason: why they are one, a stable word for receipt and history.
+    """
     supporter = new.supporters[0] if new.supporters else ""
     language = text.language(new.summary)
     stronger = new.basis.strength > old.basis.strength

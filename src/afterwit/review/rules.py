@@ -5,10 +5,11 @@ A rule stands on sessions, not on words: what one session says a hundred times i
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from afterwit import text
-from afterwit.matters import field_of, opposite_action, same_action, same_matter
+from afterwit.matters import field_of, matter_words, opposite_action, same_action, same_matter
 from afterwit.messages import say
 from afterwit.records import Basis, Json, Kind, Link, LinkType, Memory, Standing, Status, Task, Trust
 
@@ -67,8 +68,15 @@ def rules_from(memories: Sequence[Memory], links: Sequence[Link], tasks: Mapping
     """
     lessons = sorted((one for one in memories if one.kind in _MEMBERS and _counts(one)), key=lambda one: one.id)
     rules = sorted((one for one in memories if one.kind is Kind.RULE), key=lambda one: one.id)
-    clusters = _clusters(lessons, rules, links)
-    drafts = (_draft(cluster, lessons, tasks) for cluster in clusters)
+    by_mark: dict[str, list[Memory]] = {}
+    for lesson in lessons:
+        for mark in _marks(lesson):
+            by_mark.setdefault(mark, []).append(lesson)
+    drafts: list[RuleDraft | None] = []
+    for cluster in _clusters(lessons, rules, links):
+        if cluster.rule is not None or len(_sessions(cluster.members, tasks)) >= ENOUGH:
+            near = {one.id: one for mark in _marks(cluster.leader) for one in by_mark.get(mark, ())}
+            drafts.append(_draft(cluster, [near[id] for id in sorted(near)], tasks))
     return [draft for draft in drafts if draft is not None]
 
 
@@ -78,10 +86,16 @@ def agree(one: Memory, other: Memory) -> bool:
     if all(keys) and keys[0] == keys[1]:
         return True
     told, also = (_without_mark(memory) for memory in (one, other))
+    alike = _statement(told) == _statement(also)
     failed = one.kind is Kind.FAILURE, other.kind is Kind.FAILURE
-    if failed[0] is failed[1] and text.same_statement(told, also):
+    if alike and failed[0] is failed[1] and text.same_statement(told, also):
         return True
     return same_matter(one, other) and same_action(one, other)
+
+
+@lru_cache(maxsize=8192)
+def _statement(summary: str) -> str:
+    return text.statement_key(summary)
 
 
 def _without_mark(memory: Memory) -> str:
@@ -100,13 +114,26 @@ def _clusters(lessons: Sequence[Memory], rules: Sequence[Memory], links: Sequenc
     for link in links:
         if link.type is LinkType.DERIVED_FROM:
             members.setdefault(link.source_id, set()).add(link.target_id)
-    clusters = [_Cluster(rule, rule, linked=frozenset(members.get(rule.id, ()))) for rule in rules]
+    clusters: list[_Cluster] = []
+    homes: dict[str, _Cluster] = {}
+    by_mark: dict[str, list[int]] = {}
+
+    def found(cluster: _Cluster) -> None:
+        for mark in _marks(cluster.leader):
+            by_mark.setdefault(mark, []).append(len(clusters))
+        clusters.append(cluster)
+
+    for rule in rules:
+        found(_Cluster(rule, rule, linked=frozenset(members.get(rule.id, ()))))
+        homes |= {id: clusters[-1] for id in clusters[-1].linked if id not in homes}
     for lesson in lessons:
-        home = next((one for one in clusters if lesson.id in one.linked), None)
-        home = home or next((one for one in clusters if _belongs(lesson, one)), None)
+        home = homes.get(lesson.id)
+        if home is None:
+            near = sorted({place for mark in _marks(lesson) for place in by_mark.get(mark, ())})
+            home = next((clusters[place] for place in near if _belongs(lesson, clusters[place])), None)
         if home is None:
             home = _Cluster(lesson)
-            clusters.append(home)
+            found(home)
         (home.fallen if lesson.standing is Standing.REFUTED else home.members).append(lesson)
     return clusters
 
@@ -116,11 +143,18 @@ def _belongs(lesson: Memory, cluster: _Cluster) -> bool:
     return lesson.scope == cluster.leader.scope and agree(lesson, cluster.leader)
 
 
-def _draft(cluster: _Cluster, lessons: Sequence[Memory], tasks: Mapping[str, Task]) -> RuleDraft | None:
+def _marks(memory: Memory) -> frozenset[str]:
+    """What two lessons must share at least one of to agree, so that not every pair is compared."""
+    words = {f"word: {word}" for word in matter_words(memory)}
+    named = {f"{name}: {value}" for name in ("key", "signature") if (value := field_of(memory, name))}
+    return frozenset(words | named | {f"same: {_statement(_without_mark(memory))}"})
+
+
+def _draft(cluster: _Cluster, near: Sequence[Memory], tasks: Mapping[str, Task]) -> RuleDraft | None:
     rule = cluster.rule
     opposed = [
         one
-        for one in lessons
+        for one in near
         if one.scope == cluster.leader.scope
         and one.standing is not Standing.REFUTED
         and same_matter(one, cluster.leader)
@@ -135,7 +169,7 @@ def _draft(cluster: _Cluster, lessons: Sequence[Memory], tasks: Mapping[str, Tas
     contrary = tuple(one.id for one in (*cluster.fallen, *opposed))
     unlinked = tuple(id for id in ids if id not in cluster.linked)
     if rule is None:
-        if len(sessions) < ENOUGH or confidence < BAR:
+        if confidence < BAR:
             return None
         fields = _new_rule(cluster.members, sessions, confidence)
         return RuleDraft("", fields, ids, ids, contrary, len(sessions), "new")

@@ -415,7 +415,7 @@ class Afterwit(Tending):
         with self.store.transaction(self.space, now=now, actor=self.writer.name) as tx:
             memory = self._current(tx, id)
             language = text.language(memory.summary)
-            children = cascade(tx, memory)
+            children = cascade(tx, replace(memory, status=Status.FORGOTTEN))
             related = tuple(change.memory_id for change in children)
             if erase:
                 tx.apply([*children, Erase(id, reason)])

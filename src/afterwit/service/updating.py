@@ -29,6 +29,7 @@ from afterwit.records import (
 )
 from afterwit.resolve import effective_start
 from afterwit.service.options import UpdateFields, known_only, read_fields
+from afterwit.service.ruling import fallen_rules
 from afterwit.service.writing import SOURCE_TRUST, Writer
 from afterwit.storage import Transaction
 
@@ -195,7 +196,7 @@ def _rivals(tx: Transaction, memory: Memory) -> list[Memory]:
 def _refute(tx: Transaction, memory: Memory, update: Update) -> Receipt:
     fields = dict(update.revised) | {"standing": Standing.REFUTED}
     changes: list[Change] = [Revise(memory.id, fields, reason=update.reason or "refuted")]
-    children = cascade(tx, memory)
+    children = cascade(tx, replace(memory, standing=Standing.REFUTED))
     tx.apply(changes + children)
     related = tuple(change.memory_id for change in children)
     return Receipt(Outcome.UPDATED, memory.id, ("refuted",), say("refuted", text.language(memory.summary)), related)
@@ -222,8 +223,14 @@ def _settle(tx: Transaction, memory: Memory, update: Update) -> Receipt:
 
 
 def cascade(tx: Transaction, memory: Memory) -> list[Revise]:
-    """What derives from a memory loses its proof when the memory does: it is pending again."""
-    changes: list[Revise] = []
+    """What derives from a memory loses its proof when the memory does: it is pending again. Rules are weighed anew.
+
+    Args:
+        tx: the transaction in which it falls.
+        memory: as it will be then.
+    """
+    changed: dict[str, dict[str, Any]] = {}
+    derived: dict[str, Memory] = {}
     seen, waiting = {memory.id}, [memory.id]
     while waiting:
         links = tx.links(memory.space, waiting)
@@ -232,12 +239,16 @@ def cascade(tx: Transaction, memory: Memory) -> list[Revise]:
             for link in links
             if link.type is LinkType.DERIVED_FROM and link.target_id in seen and link.source_id not in seen
         }
-        for row in tx.get(memory.space, sorted(children)).values():
-            if row.standing is Standing.CONFIRMED:
-                changes.append(Revise(row.id, {"standing": Standing.PENDING}, reason="its source fell"))
+        rows = tx.get(memory.space, sorted(children))
+        derived |= rows
+        changed |= {
+            id: {"standing": Standing.PENDING} for id, row in rows.items() if row.standing is Standing.CONFIRMED
+        }
         seen |= children
         waiting = sorted(children)
-    return changes
+    for id, fields in fallen_rules(tx, memory, derived.values()).items():
+        changed[id] = fields | changed.get(id, {})
+    return [Revise(id, fields, reason="its source fell") for id, fields in changed.items()]
 
 
 def _restore(tx: Transaction, memory: Memory, update: Update) -> Receipt:

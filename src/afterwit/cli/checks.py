@@ -14,11 +14,15 @@ from pathlib import Path
 from afterwit.cli.connecting import database_file
 from afterwit.cli.session import Session
 from afterwit.cli.words import tell
+from afterwit.clock import utc_now
 from afterwit.config import SETTINGS, Settings
 from afterwit.embedding import open_embedder
 from afterwit.embedding.reopening import reopen_embedder
 from afterwit.errors import AfterwitError
+from afterwit.llm import LLM, open_llm
+from afterwit.llm.metered import MeteredLLM
 from afterwit.records import KeyFilter, Status
+from afterwit.rerank import Reranker, open_reranker
 from afterwit.storage import Store, open_store
 
 #: Free space below which the disk is worth a look, and below which writing soon fails, in bytes.
@@ -125,17 +129,17 @@ def _database(settings: Settings) -> Iterator[Finding]:
     file = database_file(settings)
     if file is not None and not file.exists():
         yield Finding("database", "warn", f"{file} is not there yet", "Run `afterwit init`.")
-        yield from _embedder(settings, None)
+        yield from _models(settings, None)
         return
     try:
         store = open_store(settings.store, lock_wait_s=settings.lock_wait_s)
     except AfterwitError as error:
         yield _failed("database", error)
-        yield from _embedder(settings, None)
+        yield from _models(settings, None)
         return
     try:
         yield from _store(settings, store, file)
-        yield from _embedder(settings, store)
+        yield from _models(settings, store)
     finally:
         store.close()
 
@@ -171,6 +175,44 @@ def _schema(file: Path) -> str:
         return "unknown"
     finally:
         connection.close()
+
+
+def _models(settings: Settings, store: Store | None) -> Iterator[Finding]:
+    yield from _embedder(settings, store)
+    if settings.llm or settings.reranker:
+        try:
+            llm = open_llm(settings)
+            if llm is not None:
+                yield Finding("language model", "ok", _language_model(settings, llm, store))
+            reranker = open_reranker(settings, llm)
+        except AfterwitError as error:
+            yield _failed("language model or reranker", error)
+        else:
+            yield from _reranker(reranker)
+
+
+def _language_model(settings: Settings, llm: LLM, store: Store | None) -> str:
+    """Which one, and what it took. It is not asked: that costs."""
+    now = utc_now()
+    used = 0 if store is None else MeteredLLM(llm, store, settings.space, budget_tokens=0).used_tokens(now)
+    return f"{llm.model}, not asked now; {used:,} of {settings.llm_budget_tokens:,} tokens used today"
+
+
+def _reranker(reranker: Reranker | None) -> Iterator[Finding]:
+    if reranker is None:
+        return
+    message = reranker.name
+    if not message.startswith("llm"):
+        started = time.perf_counter()
+        try:
+            reranker.scores("how long should my answer be", ["The user prefers short answers."], deadline_s=60.0)
+        except AfterwitError as error:
+            yield _failed("reranker", error)
+            return
+        finally:
+            reranker.close()
+        message += f", {time.perf_counter() - started:.2f} s"
+    yield Finding("reranker", "ok", message)
 
 
 def _embedder(settings: Settings, store: Store | None) -> Iterator[Finding]:

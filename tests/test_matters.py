@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from afterwit import text
 from afterwit.config import load_settings
 from afterwit.errors import InvalidInput
-from afterwit.matters import opposite_action, same_action, same_matter
+from afterwit.matters import names_tool, opposite_action, same_action, same_matter
 from afterwit.records import Add, Kind, Memory, Standing
 from afterwit.service import Afterwit
 from afterwit.storage import open_store
@@ -127,3 +128,40 @@ def test_what_was_proved_not_to_hold_here_is_left_out(service: Afterwit) -> None
 def test_an_environment_must_be_an_object(service: Afterwit) -> None:
     with pytest.raises(InvalidInput, match="environment must be an object"):
         service.search("x", environment="linux")  # type: ignore[typeddict-item]
+
+
+# --- tools that are named -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("goal", "tool", "domain", "is_named"),
+    [
+        ("Put map-view among the npm dependencies", "npm", "", True),
+        ("新页面要用 map-view，通过npm装上", "npm", "", True),
+        ("Put map-view among the dependencies", "npm", "", False),
+        ("Run make stubs before the release", "make", "", True),
+        ("Before the release, `make stubs` has to go through", "make", "", True),
+        ("发版前要跑通 make coverage", "make", "", True),
+        ("Make a plan for the release and make it short", "make", "", False),
+        ("Write a python script", "python", "", False),
+        ("Use curl to read the billing API", "curl", "", False),
+        ("Get the pages out of the orders service", "curl", "orders.acme.dev", True),
+        ("需要从 orders 服务导出 totals", "curl", "orders.acme.dev", True),
+        ("Compare what orders.acme.dev says of two customers", "curl", "orders.acme.dev", True),
+        ("Count the orders of last month", "curl", "orders.acme.dev", False),
+        ("Use curl to read the billing API", "curl", "orders.acme.dev", False),
+        ("Read the API of the app", "curl", "api.app.dev", False),
+    ],
+)
+def test_a_goal_names_the_tool_or_service_that_advice_is_about(
+    goal: str, tool: str, domain: str, is_named: bool
+) -> None:
+    advice = memory(1, "Advice.", kind=Kind.LESSON, structured={"tool": tool, "domain": domain})
+    assert names_tool(text.fold(goal), advice) is is_named
+    assert not names_tool(text.fold(goal), memory(1, "Fact.", structured={"tool": tool, "domain": domain}))
+
+
+def test_a_goal_that_names_a_tool_finds_what_went_wrong_with_it(service: Afterwit) -> None:
+    put(service, advice(1, "npm error code ERESOLVE", "add --legacy-peer-deps", tool="npm"))
+    assert found(service, "Put map-view among the npm dependencies") == ["01"]
+    assert not found(service, "Put map-view on the page")

@@ -24,6 +24,21 @@ _IDLE = frozenset(
         "使用 运行 执行 设置 改用 需要 必须 应该 如果 失败 报错 错误 不要 避免 可以"
     )
 )
+#: Interpreters, shells and what opens addresses: that one is named says nothing of what it is to run or open.
+_ANY_TOOL = frozenset(
+    "python python3 node bash sh zsh pwsh powershell sudo env curl wget http fetch shell user edit".split()
+)
+#: Tools whose names are words of everyday English; they are meant when they are quoted or called.
+_PLAIN_WORDS = frozenset(
+    "make go cat find test sort time just act less more date at write read open watch ping".split()
+)
+_CALLED = r"(?:[`'\"“]|\b(?:run|runs|running|call|calling|use|using|with|via|by|through|execute)\s+(?:the\s+)?)"
+#: Parts of a host's name that many hosts have.
+_ANY_HOST = frozenset("www api app dev test staging prod local localhost internal docs cdn static m".split())
+_SERVICE = re.compile(
+    r"\b(?:apis?|services?|endpoints?|servers?|sites?|websites?|pages?|portals?|https?|urls?)\b|接口|服务|网站|站点|页面|端点"
+)
+
 #: Words of order and time, which stand between words without a space.
 _ORDER_ZH = re.compile("[之以]?[前后](?![端台缀者置门])|然后|先|再|时(?![间区钟长])|当(?!前)")
 
@@ -32,6 +47,32 @@ def field_of(memory: Memory, name: str) -> str:
     """A field of a piece of advice as text: "situation", "action", "signature", "tool", ...; "" when it has none."""
     value: object = memory.structured.get(name)
     return value if isinstance(value, str) else ""
+
+
+def names_tool(folded: str, memory: Memory) -> bool:
+    """Whether a text names the tool or the service that a piece of advice is about.
+
+    What went wrong with it is worth knowing to whoever is about to use it, whatever for.
+
+    Args:
+        folded: the text as `text.fold` returns it.
+        memory: with a field "domain" or "tool"; where there is a domain, it is what counts.
+    """
+    if memory.kind not in ADVICE:
+        return False
+    domain, tool = text.fold(field_of(memory, "domain")), text.fold(field_of(memory, "tool"))
+    if domain:
+        return text.mentions(folded, domain) or _names_service(folded, domain)
+    if not tool or tool in _ANY_TOOL or not text.mentions(folded, tool):
+        return False
+    is_plain = tool in _PLAIN_WORDS and text.language(folded) != "zh"
+    return not is_plain or re.search(rf"{_CALLED}{re.escape(tool)}\b", folded) is not None
+
+
+def _names_service(folded: str, domain: str) -> bool:
+    """The orders service for orders.acme.dev: the first telling part of the name, in a text about services."""
+    labels = [label for label in domain.split(":", maxsplit=1)[0].split(".")[:-1] if label not in _ANY_HOST]
+    return bool(labels) and text.mentions(folded, labels[0]) and _SERVICE.search(folded) is not None
 
 
 def same_matter(one: Memory, other: Memory) -> bool:

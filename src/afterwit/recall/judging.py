@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from afterwit import meaning, rank, text
 from afterwit.dates import TimeRange
+from afterwit.matters import names_tool
 from afterwit.recall.asking import Asked, Candidates, Question, neighbours_of, parts_of
 from afterwit.recall.reranking import NOBODY, SecondOpinion
 from afterwit.records import Memory
@@ -159,6 +160,8 @@ _OTHER_PERSON = 3.0
 _NOBODY = 1.5
 #: Evidence for a memory with a code or identifier that is asked about, and standing lost by one without.
 _SAME_CODE, _OTHER_CODE = 3.0, 2.5
+#: Evidence for advice on the tool or service that is named: its words tell of a fault, the question of a purpose.
+_SAME_TOOL = 3.0
 
 #: Evidence of having happened or held in the time that is asked about, and against what did not.
 _IN_TIME = 1.5
@@ -179,6 +182,8 @@ def _names(reader: Reader, space: str, query: str, found: Candidates) -> tuple[r
             for_it[position] = _SAME_CODE
         elif codes:
             against[position] += _OTHER_CODE
+        if names_tool(asked.folded, memory):
+            for_it[position] += _SAME_TOOL
     return for_it, against
 
 

@@ -166,6 +166,14 @@ def test_language_model_grades_the_candidates() -> None:
     assert llm.prompts[0].purpose == "rerank/1"
 
 
+def test_secrets_are_not_sent() -> None:
+    llm = ScriptedLLM([rated((1, 3))])
+    secret = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
+    LLMReranker(llm).scores(f"What is {secret}?", [f"The key is {secret}."], deadline_s=1)
+    assert secret not in llm.prompts[0].content
+    assert "The key is" in llm.prompts[0].content
+
+
 # --- In a search ----------------------------------------------------------------------------------
 
 STATEMENTS = (

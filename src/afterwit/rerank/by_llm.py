@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from afterwit import prompts
+from afterwit import prompts, text
 from afterwit.llm import LLM
 
 #: What each grade says of a candidate: nothing to do with it, about the same, a part of the answer, the answer.
@@ -31,9 +31,10 @@ class LLMReranker:
         return f"llm ({self._llm.model})"
 
     def scores(self, query: str, texts: Sequence[str], *, deadline_s: float) -> NDArray[np.float64]:
-        """See `Reranker.scores`; sends the query and the first 500 characters of each text."""
+        """See `Reranker.scores`; sends the query and the first 500 characters of each text, without secrets."""
+        shown = [text.redact_secrets(one[:_CHARACTERS]) for one in texts]
         answer = self._llm.answer(
-            prompts.rerank(query, [one[:_CHARACTERS] for one in texts]),
+            prompts.rerank(text.redact_secrets(query), shown),
             schema=prompts.Ratings.of(len(texts)),
             max_tokens=_TOKENS_AROUND + _TOKENS_PER_GRADE * len(texts),
             timeout_s=deadline_s,

@@ -112,7 +112,7 @@ def test_equal_fit_is_ordered_by_age_and_evidence_but_clear_fit_wins() -> None:
 def test_near_duplicates_are_dropped_but_not_other_numbers() -> None:
     vector = np.array([1.0, 0.0], dtype=np.float32)
     terms = {0: frozenset({"101"}), 1: frozenset({"101"}), 2: frozenset({"102"})}
-    kept = rank.without_near_duplicates([0, 1, 2], [vector] * 3, terms, 0.9)
+    kept = rank.without_near_duplicates([0, 1, 2], [vector] * 3, terms.__getitem__, 0.9)
     assert kept == [0, 2]
 
 

@@ -35,7 +35,7 @@ from afterwit.records import (
     Task,
     Use,
 )
-from afterwit.storage import Store, cache, open_store, schema
+from afterwit.storage import Store, cache, open_store, schema, sqlite_reads
 from afterwit.storage.sqlite_files import make_engine
 from afterwit.testing.samples import (
     MODEL,
@@ -512,3 +512,25 @@ def test_following_a_change_reads_the_changed_rows_alone(tmp_path: Path) -> None
     with closing(sqlite3.connect(tmp_path / "memory.db")) as connection:
         plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {cache._CHANGED_ROWS}", (1, 5))]
     assert plan[0] == "SEARCH m USING INDEX ix_memory_space_id_changed_seq (space_id=? AND changed_seq>?)"
+
+
+def test_a_reading_that_began_before_others_moved_on_does_not_make_the_cache_load_anew(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokens = query_tokens("apple")
+    put_memories(store, memory(1, "apple"))
+    with store.reading() as reader:
+        assert ids(reader.search_words(SPACE, KeyFilter(), tokens, limit=5)) == [memory_id(1)]
+        put_memories(store, memory(2, "apple"))
+        assert len(store.search_words(SPACE, KeyFilter(), tokens, limit=5)) == 2
+        monkeypatch.setattr(cache, "_ALL_ROWS", "nothing is loaded anew")
+        assert len(reader.search_words(SPACE, KeyFilter(), tokens, limit=5)) == 2
+        assert set(reader.get(SPACE, [memory_id(1), memory_id(2)])) == {memory_id(1), memory_id(2)}
+
+
+@pytest.mark.parametrize(("table", "index"), [("m", "space_id=? AND id=?"), ("v", "model_id=? AND row=?")])
+def test_vectors_are_looked_up_by_key(tmp_path: Path, table: str, index: str) -> None:
+    open_store(f"sqlite:///{tmp_path / 'memory.db'}").close()
+    with closing(sqlite3.connect(tmp_path / "memory.db")) as connection:
+        plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {sqlite_reads._VECTORS}", (1, "[]", "m"))]
+    assert any(line.startswith(f"SEARCH {table} USING") and index in line for line in plan)

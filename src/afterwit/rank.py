@@ -5,7 +5,7 @@ that length, so that it can be tested and tuned without a store. The weights are
 `evals/` tunes it, users do not.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -200,7 +200,7 @@ def keep(likely: Floats, *, distance: float = WEIGHTS.cut_distance, weights: Wei
 def without_near_duplicates(
     order: Sequence[int],
     vectors: Sequence[NDArray[np.float32] | None],
-    terms: Mapping[int, frozenset[str]],
+    terms: Callable[[int], frozenset[str]],
     threshold: float,
 ) -> list[int]:
     """Drop what repeats a better hit.
@@ -208,14 +208,15 @@ def without_near_duplicates(
     Args:
         order: candidate positions, best first.
         vectors: unit vector of each candidate, or None.
-        terms: numbers, names and identifiers by position; where these differ, nothing is a repeat.
+        terms: gives the numbers, names and identifiers at a position, if asked; where these differ, nothing is a
+            repeat.
         threshold: cosine from which two candidates are the same.
     """
     kept: list[int] = []
     for position in order:
         vector = vectors[position]
         repeats = any(
-            terms[position] == terms[other] and vector is not None and _cosine(vector, vectors[other]) >= threshold
+            vector is not None and _cosine(vector, vectors[other]) >= threshold and terms(position) == terms(other)
             for other in kept
         )
         if not repeats:

@@ -68,16 +68,17 @@ def hit_tokens(hit: Hit) -> int:
     return HIT_OVERHEAD_TOKENS + text.count_tokens(hit.memory.summary) + sum(map(text.count_tokens, hit.warnings))
 
 
-def _evidence(memory: Memory, now: datetime) -> float:
-    known = memory.basis.strength / 5
-    useful = float(rank.usefulness(np.array([memory.helped]), np.array([memory.harmed]))[0])
+def _evidence(memories: Sequence[Memory], now: datetime) -> rank.Floats:
+    known = np.array([memory.basis.strength / 5 for memory in memories])
+    useful = rank.usefulness(
+        np.array([memory.helped for memory in memories]), np.array([memory.harmed for memory in memories])
+    )
     return (
-        STANDING_FACTOR[memory.standing]
-        * TRUST_FACTOR[memory.trust]
+        np.array([STANDING_FACTOR[memory.standing] * TRUST_FACTOR[memory.trust] for memory in memories])
         * (0.97 + 0.03 * known)
-        * (0.95 + 0.05 * memory.confidence)
+        * (0.95 + 0.05 * np.array([memory.confidence for memory in memories]))
         * (0.8 + 0.4 * useful)
-        * use_factor(Vitals.of(memory), now)
+        * np.array([use_factor(Vitals.of(memory), now) for memory in memories])
     )
 
 
@@ -92,7 +93,7 @@ def choose(question: Question, found: Candidates, judged: Judgement) -> list[Hit
     days = np.array([_age_days(memory, question.now) for memory in memories])
     slow = np.array([memory.kind in SLOW_KINDS for memory in memories], dtype=np.bool_)
     recent = rank.recency(days, slow)
-    evidence = np.array([_evidence(memory, question.now) for memory in memories])
+    evidence = _evidence(memories, question.now)
     unmet = [clashes(memory.applies, question.environment) for memory in memories]
     scores = rank.score(fit, recent, evidence) + np.array([_place(memory, question) for memory in memories])
     scores -= _ELSEWHERE * np.array([bool(clash) for clash in unmet])
@@ -122,7 +123,9 @@ def _without_unproved(order: list[int], memories: Sequence[Memory]) -> list[int]
 
 
 def _without_repeats(order: list[int], found: Candidates) -> list[int]:
-    terms = {position: found.traits[position].hard_terms for position in order}
+    def terms(position: int) -> frozenset[str]:
+        return found.traits[position].hard_terms
+
     return rank.without_near_duplicates(order, found.vectors, terms, rank.WEIGHTS.duplicate_cosine)
 
 

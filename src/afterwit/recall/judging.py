@@ -58,14 +58,14 @@ def _coverage(reader: Reader, space: str, words: str, found: Candidates) -> rank
     statistics = reader.word_statistics(space, tokens)
     weights = rank.word_weights([statistics.containing.get(token, 0) for token in tokens], statistics.total)
     weights = weights * np.array([_SUBJECT_WORD_SHARE if token in _SUBJECT_WORDS else 1.0 for token in tokens])
-    present = np.array(
-        [[_has(traits, token, spelled) for token in tokens] for traits in found.traits], dtype=np.float64
-    )
+    present = np.array([_present(traits, tokens, spelled) for traits in found.traits], dtype=np.float64)
     return present @ weights / weights.sum()
 
 
-def _has(told: Traits, token: str, spelled: Mapping[str, Sequence[frozenset[str]]]) -> bool:
-    return token in told.tokens or any(name <= told.tokens for name in spelled.get(token, ()))
+def _present(told: Traits, tokens: Sequence[str], spelled: Mapping[str, Sequence[frozenset[str]]]) -> list[bool]:
+    """Which of the tokens a text has, in their own or another spelling."""
+    known = told.tokens
+    return [token in known or (token in spelled and any(name <= known for name in spelled[token])) for token in tokens]
 
 
 def _cosines(query: NDArray[np.float32] | None, vectors: Sequence[NDArray[np.float32] | None]) -> rank.Floats:
@@ -178,7 +178,7 @@ def _names(reader: Reader, space: str, query: str, found: Candidates) -> tuple[r
     for position, (memory, told) in enumerate(zip(found.memories, found.traits, strict=True)):
         if named and memory.subject not in named and not any(text.mentions(told.folded, name) for name in named):
             against[position] += _OTHER_PERSON if memory.subject else _NOBODY
-        if codes and (codes & told.hard_terms or any(_has(told, code, spelled) for code in codes)):
+        if codes and (codes & told.hard_terms or any(_present(told, list(codes), spelled))):
             for_it[position] = _SAME_CODE
         elif codes:
             against[position] += _OTHER_CODE

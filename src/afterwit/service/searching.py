@@ -15,6 +15,7 @@ from afterwit.service.answers import Answers
 from afterwit.service.naming import Naming
 from afterwit.service.options import SearchOptions, read_question
 from afterwit.service.reembedding import OlderModels, Reembedding
+from afterwit.storage import Reader
 
 
 class Searching(Naming):
@@ -45,11 +46,12 @@ class Searching(Naming):
             StorageError: the store could not be read.
         """
         question = read_question(query, options, settings=self.settings, now=self._clock())
-        number = self.store.change_number(self.space)
-        answer = self._answers.find(question, number)
-        if answer is None:
-            answer = self._answer(self._asked_by_any_name(question))
-            self._answers.keep(question, number, answer, self.store.next_turn(self.space, question.now))
+        with self.store.reading() as reader:
+            number = reader.change_number(self.space)
+            answer = self._answers.find(question, number)
+            if answer is None:
+                answer = self._answer(reader, self._asked_by_any_name(question))
+                self._answers.keep(question, number, answer, reader.next_turn(self.space, question.now))
         return answer
 
     def rerank_with(self, reranker: Reranker | None) -> None:
@@ -61,21 +63,21 @@ class Searching(Naming):
         if reranker is not None:
             reranker.warm()
 
-    def _answer(self, question: Question) -> SearchAnswer:
-        older, lost = self._older_embedders()
+    def _answer(self, reader: Reader, question: Question) -> SearchAnswer:
+        older, lost = self._older_embedders(reader)
         opinion = SecondOpinion(self.reranker, deadline_s=self.settings.reranker_timeout_s)
-        answer = recall.search(self.store, self.space, question, self.embedder, older, second_opinion=opinion)
+        answer = recall.search(reader, self.space, question, self.embedder, older, second_opinion=opinion)
         if lost:
             answer = replace(answer, degraded=(*answer.degraded, *lost))
-        return answer if answer.hits else replace(answer, other_scopes=self._other_scopes(question.where))
+        return answer if answer.hits else replace(answer, other_scopes=self._other_scopes(reader, question.where))
 
-    def _older_embedders(self) -> tuple[list[Embedder], tuple[str, ...]]:
+    def _older_embedders(self, reader: Reader) -> tuple[list[Embedder], tuple[str, ...]]:
         """Embedders of earlier models that are needed until every memory has a vector of the present one,
         and what to say of those that cannot be had."""
         if self.embedder is None or self._reembedding is None:
             return [], ()
         try:
-            models = self.store.other_models(self.space, self.embedder.model)
+            models = reader.other_models(self.space, self.embedder.model)
         except ProviderError:
             return [], ()  # the search itself says so
         if not models:
@@ -83,7 +85,7 @@ class Searching(Naming):
         self._reembedding.wake()
         return self._older.open(models)
 
-    def _other_scopes(self, where: KeyFilter) -> tuple[str, ...]:
+    def _other_scopes(self, reader: Reader, where: KeyFilter) -> tuple[str, ...]:
         """Scopes that hold active memories and were not searched; helps a caller who forgot to name one."""
         searched = set(where.scopes)
-        return tuple(scope for scope in self.store.known_scopes(self.space) if scope not in searched)[:5]
+        return tuple(scope for scope in reader.known_scopes(self.space) if scope not in searched)[:5]

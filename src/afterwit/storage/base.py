@@ -23,6 +23,8 @@ every engine.
 10. Vectors of different models never meet: a query names the model, other vectors do not exist
     for it.
 11. A reader sees every transaction that was committed before the read began, by whatever process.
+    The questions of one `reading` see one state, or move on to a later one when others commit
+    meanwhile; never back.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -302,6 +304,11 @@ class Store(Reader, Protocol):
             now: the time of the events.
             actor: who writes, for the history.
         """
+        ...
+
+    def reading(self) -> AbstractContextManager[Reader]:
+        """Begin several questions that belong together: cheaper than asking the store each of them, and
+        seldom of different states. For one thread, and for moments only: it holds a connection."""
         ...
 
     def spaces(self) -> list[str]:

@@ -9,20 +9,20 @@ import threading
 from collections import Counter, OrderedDict
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
-from afterwit.clock import from_us
+from afterwit.clock import from_us, to_us
 from afterwit.errors import InvalidInput
 from afterwit.records import Alias, KeyFilter
 from afterwit.storage.base import Scored, WordStatistics
 from afterwit.storage.columns import SELECT_KEYS, Columns, Mask, grown
 from afterwit.storage.quantised import QuantisedVectors, exact_cosines
-from afterwit.storage.ranking import best, bm25_weights
+from afterwit.storage.ranking import bar, best, bm25_weights
 from afterwit.storage.sqlite_files import driver
 from afterwit.storage.sqlite_words import prefix
 from afterwit.storage.tables import ROWS_PER_SPACE
@@ -31,6 +31,8 @@ _NUMBER_MASK = ROWS_PER_SPACE - 1
 _CHUNK = 10_000
 #: Bytes of postings kept per space.
 _POSTING_BUDGET = 32 * 2**20
+#: Key filters whose slots are kept.
+_MOST_MASKS = 8
 #: Candidates compared exactly at first, beyond those asked for.
 _EXTRA_CANDIDATES = 32
 
@@ -69,6 +71,17 @@ class _Posting:
         return self.slots.nbytes + self.counts.nbytes
 
 
+@dataclass(frozen=True)
+class _Passing:
+    """What passes a key filter."""
+
+    #: slots; never changed
+    mask: Mask
+    #: number of them, and the mean number of their tokens, at least 1
+    total: int
+    mean_length: float
+
+
 @dataclass
 class _Mark:
     """The committed state to go back to, and what was touched since."""
@@ -103,6 +116,8 @@ class SpaceCache:
         self._aliases: tuple[Alias, ...] | None = None
         self._others: dict[str, list[str]] = {}
         self._turns: NDArray[np.int64] | None = None
+        self._masks: OrderedDict[tuple[KeyFilter, int], _Passing] = OrderedDict()
+        self._active: Mask | None = None
         self._mark = None
 
     @property
@@ -141,9 +156,16 @@ class SpaceCache:
     # --- following the database -----------------------------------------------------------------
 
     def _refresh(self, connection: Connection, owner: object | None) -> None:
-        seq = driver(connection).execute(_CHANGE_SEQ, (self._space_id,)).fetchone()[0]
+        seq = self._change_number(connection)
         if seq == self._seq:
             return
+        if seq < self._seq and owner is None:
+            # Somebody who began to read later was quicker: read that state, too. Going back means loading anew.
+            driver(connection).execute("ROLLBACK")
+            driver(connection).execute("BEGIN")
+            seq = self._change_number(connection)
+            if seq == self._seq:
+                return
         self._forget_derived()
         if self._seq < 0 or seq < self._seq or self._is_stale(connection):
             self._reset()
@@ -157,12 +179,17 @@ class SpaceCache:
             self._follow(connection)
         self._seq = seq
 
+    def _change_number(self, connection: Connection) -> int:
+        return driver(connection).execute(_CHANGE_SEQ, (self._space_id,)).fetchone()[0]
+
     def _forget_derived(self) -> None:
         """Drop what is worked out anew after any change."""
         self._present.clear()
         self._others.clear()
         self._aliases = None
         self._turns = None
+        self._masks.clear()
+        self._active = None
 
     def _is_stale(self, connection: Connection) -> bool:
         """Whether reading everything anew is cheaper than following."""
@@ -264,32 +291,54 @@ class SpaceCache:
     def search_words(self, connection: Connection, where: KeyFilter, tokens: Sequence[str], limit: int) -> list[Scored]:
         """See `Reader.search_words`. Statistics are those of the memories that pass the filter, so
         that others change nothing."""
-        mask = self._columns.mask(where)
-        total = int(np.count_nonzero(mask))
-        if not total or not limit:
+        passing = self._passing(where)
+        if not passing.total or not limit:
             return []
         lengths = self._columns.column("length")
-        mean_length = max(float(lengths.sum(where=mask, dtype=np.int64)) / total, 1.0)
         scores = np.zeros(self._columns.count, dtype=np.float64)
         # Always in the same order: sums of floats depend on it in their last digit.
         for token in sorted(set(tokens)):
             posting = self._posting(connection, token)
-            kept = mask[posting.slots]
-            slots = posting.slots[kept]
+            slots, counts = posting.slots, posting.counts
+            if passing.total < self._columns.count:
+                kept = passing.mask[slots]
+                slots, counts = slots[kept], counts[kept]
             if len(slots):
                 scores[slots] += bm25_weights(
-                    posting.counts[kept], lengths[slots], total=total, mean_length=mean_length
+                    counts, lengths[slots], total=passing.total, mean_length=passing.mean_length
                 )
         found = np.flatnonzero(scores)
-        return best(self._columns.column("id")[found], scores[found], limit)
+        return best(self._columns.column("id"), found, scores[found], limit)
 
     def word_statistics(self, connection: Connection, tokens: Sequence[str]) -> WordStatistics:
         """See `Reader.word_statistics`."""
-        active = self._columns.active()
+        if self._active is None:
+            self._active = self._columns.active()
+        active = self._active
         containing = {
             token: int(np.count_nonzero(active[self._posting(connection, token).slots])) for token in set(tokens)
         }
         return WordStatistics(int(np.count_nonzero(active)), containing)
+
+    def _passing(self, where: KeyFilter) -> "_Passing":
+        """What passes the filter, kept until something changes: searches differ in little but the moment of asking,
+        and between two moments at which something begins or ceases to hold, that makes no difference."""
+        key = (where, -1)
+        if where.valid_at is not None and where.valid_through is None:
+            turns = self._all_turns()
+            key = (replace(where, valid_at=None), int(np.searchsorted(turns, to_us(where.valid_at), side="right")))
+        passing = self._masks.get(key)
+        if passing is None:
+            mask = self._columns.mask(where)
+            total = int(np.count_nonzero(mask))
+            lengths = self._columns.column("length")
+            mean_length = float(lengths.sum(where=mask, dtype=np.int64)) / max(total, 1)
+            passing = self._masks[key] = _Passing(mask, total, max(mean_length, 1.0))
+            if len(self._masks) > _MOST_MASKS:
+                self._masks.popitem(last=False)
+        else:
+            self._masks.move_to_end(key)
+        return passing
 
     def present(self, name: str) -> list[str]:
         """Distinct non-empty values of a key among the active memories, sorted."""
@@ -349,24 +398,24 @@ class SpaceCache:
         length = float(np.linalg.norm(query))
         query = (query / (length or 1.0)).astype(np.float32)
         vectors = self._vectors(connection, model_id, dimensions)
-        mask = self._columns.mask(where)
+        mask = self._passing(where).mask
         if lacking:
-            mask &= ~self._having(connection, lacking)
+            mask = mask & ~self._having(connection, lacking)
         scan = vectors.scan(query, mask)
         likely = limit + _EXTRA_CANDIDATES
         if likely >= len(scan.slots):
             slots = scan.slots
             scores = self._exact(connection, model_id, query, slots)
         else:
-            bar = np.partition(scan.scores, len(scan.slots) - likely)[len(scan.slots) - likely]
-            slots = scan.slots[scan.scores >= bar]
+            least_likely = bar(scan.scores, likely)
+            slots = scan.slots[scan.scores >= least_likely]
             scores = self._exact(connection, model_id, query, slots)
             # Whatever may still be as good as the last one asked for.
-            least = np.partition(scores, len(scores) - limit)[len(scores) - limit] - scan.error
-            more = scan.slots[(scan.scores < bar) & (scan.scores >= least)]
+            least = bar(scores, limit) - scan.error
+            more = scan.slots[(scan.scores < least_likely) & (scan.scores >= least)]
             slots = np.concatenate([slots, more])
             scores = np.concatenate([scores, self._exact(connection, model_id, query, more)])
-        return best(self._columns.column("id")[slots], scores, limit)
+        return best(self._columns.column("id"), slots, scores, limit)
 
     def other_models(self, connection: Connection, model: str) -> list[str]:
         """See `Reader.other_models`."""
@@ -387,10 +436,14 @@ class SpaceCache:
 
     def next_turn(self, after_us: int) -> int | None:
         """See `Reader.next_turn`; in microseconds."""
+        turns = self._all_turns()
+        place = int(np.searchsorted(turns, after_us, side="right"))
+        return int(turns[place]) if place < len(turns) else None
+
+    def _all_turns(self) -> NDArray[np.int64]:
         if self._turns is None:
             self._turns = self._columns.turns()
-        place = int(np.searchsorted(self._turns, after_us, side="right"))
-        return int(self._turns[place]) if place < len(self._turns) else None
+        return self._turns
 
     def _vectors(self, connection: Connection, model_id: int, dimensions: int) -> QuantisedVectors:
         vectors = self._models.get(model_id)

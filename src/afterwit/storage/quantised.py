@@ -95,10 +95,12 @@ class QuantisedVectors:
         slots = np.flatnonzero(chosen)
         code, scale, residual = _quantise(query[None, :])
         if len(slots) * _GATHER_COST < count:
-            products = _dot(code, self._codes[slots])
+            scores = _dot(code, self._codes[slots]) * self._scales[slots]
         else:
-            products = _dot(code, self._codes[:count])[slots]
-        scores = products.astype(np.float32) * self._scales[slots] * scale[0]
+            scores = _dot(code, self._codes[:count]) * self._scales[:count]
+            if len(slots) < count:
+                scores = scores[slots]
+        scores *= scale[0]
         certainty = min(1.0, _SIGMAS / float(np.sqrt(self.dimensions)))
         return Scan(slots, scores, certainty * (self._residual + residual) + 1e-5)
 
@@ -117,11 +119,12 @@ def _quantise(rows: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int8], npt.
     return rounded.astype(np.int8), scales.astype(np.float32), float(rest.max(initial=0.0))
 
 
-def _dot(code: npt.NDArray[np.int8], rows: npt.NDArray[np.int8]) -> npt.NDArray[Any]:
+def _dot(code: npt.NDArray[np.int8], rows: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
     if not len(rows):
         return np.empty(0, dtype=np.float32)
     if simsimd is not None:
-        return np.asarray(simsimd.cdist(code, rows, metric="dot", threads=1))[0]
+        products: npt.NDArray[Any] = np.asarray(simsimd.cdist(code, rows, metric="dot", threads=1))
+        return products[0].astype(np.float32)
     query = code[0].astype(np.float32)
     parts = [rows[start : start + _BLOCK].astype(np.float32) @ query for start in range(0, len(rows), _BLOCK)]
     return np.concatenate(parts)

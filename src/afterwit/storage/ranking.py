@@ -13,23 +13,44 @@ K1 = 1.2
 B = 0.75
 
 
-def best(ids: NDArray[np.bytes_], scores: NDArray[np.float64], limit: int) -> list[Scored]:
+#: Scores whose largest stands for all of them while the bar is looked for.
+_BLOCK = 64
+
+
+def bar(scores: NDArray[Any], count: int) -> Any:
+    """The score of the `count`-th best: the same as by sorting, several times quicker where there are many.
+
+    Args:
+        scores: of shape (n,).
+        count: 1 to n.
+    """
+    blocks = len(scores) // _BLOCK
+    if blocks > 2 * count:
+        # So many blocks have a score as good as their largest ones that nothing below can be among the best.
+        tops = scores[: blocks * _BLOCK].reshape(blocks, _BLOCK).max(axis=1)
+        scores = scores[scores >= np.partition(tops, blocks - count)[blocks - count]]
+    return np.partition(scores, len(scores) - count)[len(scores) - count]
+
+
+def best(ids: NDArray[np.bytes_], slots: NDArray[np.int64], scores: NDArray[np.float64], limit: int) -> list[Scored]:
     """The `limit` best, best first, equal scores by id.
 
     Args:
-        ids: ASCII ids of shape (n,).
+        ids: ASCII ids by slot.
+        slots: where the ids of the scored ones are, shape (n,).
         scores: of shape (n,).
         limit: at most so many results, >= 0.
     """
     if not limit or not len(scores):
         return []
     if limit < len(scores):
-        least = np.partition(scores, len(scores) - limit)[len(scores) - limit]
-        kept = np.flatnonzero(scores >= least)
-        ids, scores = ids[kept], scores[kept]
-    order = np.lexsort((ids, -scores))[:limit]
+        kept = np.flatnonzero(scores >= bar(scores, limit))
+        slots, scores = slots[kept], scores[kept]
+    names = ids[slots]
+    order = np.lexsort((names, -scores))[:limit]
     return [
-        Scored(id.decode("ascii"), score) for id, score in zip(ids[order].tolist(), scores[order].tolist(), strict=True)
+        Scored(id.decode("ascii"), score)
+        for id, score in zip(names[order].tolist(), scores[order].tolist(), strict=True)
     ]
 
 

@@ -1,12 +1,10 @@
-"""The questions that plain SQL answers, for every engine."""
+"""The questions that plain SQL answers, for every engine; what every search asks is left to the engine."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import Connection, Select, bindparam, func, or_, select
 
 from afterwit.errors import InvalidInput
@@ -22,29 +20,10 @@ BATCH = 500
 
 # Statements that run for every write or search are built once: building one costs more than running it.
 _SPACE_ID = select(tables.space.c.id).where(tables.space.c.name == bindparam("name"))
-_BY_ID = select(tables.memory).where(
-    tables.memory.c.space_id == bindparam("space_id"), tables.memory.c.id.in_(bindparam("ids", expanding=True))
-)
-_CHANGE_NUMBER = select(tables.space.c.change_seq).where(tables.space.c.name == bindparam("name"))
 _HAS_STATEMENT = (
     select(tables.memory.c.row)
     .where(tables.memory.c.space_id == bindparam("space_id"), tables.memory.c.statement_key == bindparam("key"))
     .limit(1)
-)
-# Two look-ups by key: planners join rows, models and vectors in an order that reads every vector of the model.
-_ROWS_BY_ID = select(tables.memory.c.row, tables.memory.c.id).where(
-    tables.memory.c.space_id == bindparam("space_id"), tables.memory.c.id.in_(bindparam("ids", expanding=True))
-)
-_MODEL_ID = select(tables.model.c.id).where(tables.model.c.name == bindparam("model"))
-_VECTORS = select(tables.vector.c.row, tables.vector.c.data).where(
-    tables.vector.c.model_id == bindparam("model_id"), tables.vector.c.row.in_(bindparam("rows", expanding=True))
-)
-# One look-up for each end: "this end or that end" reads every link of the space.
-_LINKS = tuple(
-    select(tables.link).where(
-        tables.link.c.space_id == bindparam("space_id"), end.in_(bindparam("ids", expanding=True))
-    )
-    for end in (tables.link.c.source_id, tables.link.c.target_id)
 )
 
 
@@ -76,21 +55,6 @@ class SqlReader(ABC):
     @abstractmethod
     def _reading(self) -> AbstractContextManager[Connection]:
         """A connection that sees one state of the database; maps its errors."""
-
-    def get(self, space: str, ids: Sequence[str]) -> dict[str, Memory]:
-        """See `Reader.get`."""
-        found: dict[str, Memory] = {}
-        with self._reading() as connection:
-            space_id = space_number(connection, space)
-            for batch in batches(list(dict.fromkeys(ids))):
-                for row in connection.execute(_BY_ID, {"space_id": space_id, "ids": batch}).mappings():
-                    found[row["id"]] = to_memory(space, row)
-        return {item: found[item] for item in ids if item in found}
-
-    def change_number(self, space: str) -> int:
-        """See `Reader.change_number`."""
-        with self._reading() as connection:
-            return connection.execute(_CHANGE_NUMBER, {"name": space}).scalar() or 0
 
     def find(
         self, space: str, where: KeyFilter, *, order: Order = Order.NEWEST, limit: int = 100, offset: int = 0
@@ -149,31 +113,6 @@ class SqlReader(ABC):
                 .order_by(*ordering(Order.NEWEST))
             )
             return [to_memory(space, row) for row in connection.execute(query).mappings()]
-
-    def vectors(self, space: str, ids: Sequence[str], model: str) -> dict[str, NDArray[np.float32]]:
-        """See `Reader.vectors`."""
-        found: dict[str, NDArray[np.float32]] = {}
-        with self._reading() as connection:
-            space_id = space_number(connection, space)
-            model_id = connection.execute(_MODEL_ID, {"model": model}).scalar()
-            for batch in batches(list(dict.fromkeys(ids))):
-                known = connection.execute(_ROWS_BY_ID, {"space_id": space_id, "ids": batch})
-                names: dict[int, str] = {row: item for row, item in known}
-                for row, data in connection.execute(_VECTORS, {"model_id": model_id, "rows": list(names)}):
-                    found[names[row]] = np.frombuffer(data, dtype="<f2").astype(np.float32)
-        return found
-
-    def links(self, space: str, ids: Sequence[str]) -> list[Link]:
-        """See `Reader.links`."""
-        found: dict[tuple[str, str, str], Any] = {}
-        with self._reading() as connection:
-            space_id = space_number(connection, space)
-            for batch in batches(list(dict.fromkeys(ids))):
-                for query in _LINKS:
-                    for row in connection.execute(query, {"space_id": space_id, "ids": batch}).mappings():
-                        found[row["source_id"], row["type"], row["target_id"]] = row
-        ordered = sorted(found.items(), key=lambda item: (item[1]["created_us"], item[0]))
-        return [to_link(space, row) for _, row in ordered]
 
     def links_of_type(self, space: str, type: LinkType) -> list[Link]:
         """See `Reader.links_of_type`."""

@@ -20,10 +20,10 @@ from afterwit.clock import from_us, to_us
 from afterwit.errors import InvalidInput, StorageError
 from afterwit.records import Alias, Change, Event, KeyFilter, Memory, Status, Vector
 from afterwit.storage import llm_usage, schema, tables
-from afterwit.storage.base import LLMUse, Scored, WordStatistics
+from afterwit.storage.base import LLMUse, Reader, Scored, WordStatistics
 from afterwit.storage.cache import SpaceCache
 from afterwit.storage.changes import Changer
-from afterwit.storage.reads import SqlReader, checked_limit
+from afterwit.storage.reads import checked_limit
 from afterwit.storage.row_writer import ensure_space
 from afterwit.storage.rows import to_memory
 from afterwit.storage.sqlite_files import (
@@ -37,6 +37,7 @@ from afterwit.storage.sqlite_files import (
     require_fts5,
     use_write_ahead_log,
 )
+from afterwit.storage.sqlite_reads import SqliteReader
 from afterwit.storage.sqlite_words import CREATE_WORD_INDEX, SqliteWords, merge
 
 #: Bytes that the caches of all spaces together may hold; the space in use is always kept.
@@ -77,7 +78,7 @@ class _Caches:
             return cache
 
 
-class _Searching(SqlReader):
+class _Searching(SqliteReader):
     """Word and vector search over the caches."""
 
     _caches: _Caches
@@ -87,11 +88,11 @@ class _Searching(SqlReader):
     @contextmanager
     def _searching(self, space: str) -> Generator[tuple[Connection, SpaceCache] | None]:
         with self._reading() as connection:
-            known = driver(connection).execute("SELECT id FROM space WHERE name = ?", (space,)).fetchone()
-            if known is None:
+            space_id = self._space_id(connection, space)
+            if space_id is None:
                 yield None
                 return
-            cache = self._caches.of(known[0])
+            cache = self._caches.of(space_id)
             with cache.at(connection, self._owner):
                 yield connection, cache
 
@@ -141,6 +142,21 @@ class _Searching(SqlReader):
         """See `Reader.known_scopes`."""
         with self._searching(space) as found:
             return [] if found is None else found[1].present("scope")
+
+
+class _Snapshot(_Searching):
+    """See `Store.reading`. The state that the connection sees moves on only when the cache of a space has."""
+
+    def __init__(self, connection: Connection, caches: _Caches) -> None:
+        self._connection = connection
+        self._caches = caches
+
+    @contextmanager
+    def _reading(self) -> Generator[Connection]:
+        with mapped_errors():
+            if self._connection.closed:
+                raise StorageError("The reading has ended.", next_step="Ask the store, or begin another one.")
+            yield self._connection
 
 
 class SqliteTransaction(_Searching):
@@ -291,6 +307,15 @@ class SqliteStore(_Searching):
     def _reading(self) -> Generator[Connection]:
         with mapped_errors(), self._live().connect() as connection, connection.begin():
             yield connection
+
+    @contextmanager
+    def reading(self) -> Generator[Reader]:
+        """See `Store.reading`."""
+        with ExitStack() as until_end:
+            with mapped_errors():
+                connection = until_end.enter_context(self._live().connect())
+                connection.begin()
+            yield _Snapshot(connection, self._caches)
 
     @contextmanager
     def _writing(self) -> Generator[Connection]:

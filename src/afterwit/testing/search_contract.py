@@ -6,12 +6,15 @@ from datetime import timedelta
 
 import numpy as np
 
-from afterwit.errors import InvalidInput
+from afterwit.errors import InvalidInput, StorageError
 from afterwit.records import (
     Add,
+    Connect,
     Erase,
     KeyFilter,
     Kind,
+    Link,
+    LinkType,
     Memory,
     Retire,
     Revise,
@@ -21,7 +24,7 @@ from afterwit.records import (
     Trust,
     Vector,
 )
-from afterwit.storage import Store
+from afterwit.storage import Reader, Store
 from afterwit.testing.samples import (
     DIMENSIONS,
     MODEL,
@@ -306,3 +309,45 @@ class SearchContract:
         assert store.search_vectors(SPACE, where, direction(4), MODEL, limit=9) == near
         put(store, Erase(memory_id(1000)))
         assert store.search_words(SPACE, where, tokens, limit=9) == words
+
+    # --- several questions ----------------------------------------------------------------------
+
+    def test_questions_of_one_reading_are_answered_like_those_of_the_store(self, store: Store) -> None:
+        put_memories(store, memory(1, "apple", subject="ann"), memory(2, "pear"))
+        put(store, Connect(Link(SPACE, memory_id(1), LinkType.SUPPORTS, memory_id(2), NOW)))
+
+        def ask(reader: Reader) -> tuple[object, ...]:
+            return (
+                reader.change_number(SPACE),
+                reader.get(SPACE, [memory_id(2), memory_id(9), memory_id(1)]),
+                reader.find(SPACE, KeyFilter()),
+                reader.links(SPACE, [memory_id(2)]),
+                reader.known_subjects(SPACE),
+                reader.search_words(SPACE, KeyFilter(), query_tokens("apple"), limit=5),
+                reader.search_vectors(SPACE, KeyFilter(), direction(1), MODEL, limit=5),
+                {id: found.tolist() for id, found in reader.vectors(SPACE, [memory_id(1)], MODEL).items()},
+                reader.get(OTHER, [memory_id(1)]),
+            )
+
+        with store.reading() as reader:
+            assert ask(reader) == ask(store)
+        with fails(StorageError):
+            reader.get(SPACE, [memory_id(1)])
+        store.close()
+        with fails(StorageError), store.reading():
+            pass
+
+    def test_a_reading_never_goes_back_in_time(self, store: Store) -> None:
+        put_memories(store, memory(0, "apple"))
+        tokens = query_tokens("apple")
+        with store.reading() as reader:
+            for number in range(1, 4):
+                put_memories(store, memory(number, "apple"))
+                # Others ask in between: what they see of the new state must not confuse who began earlier.
+                assert len(store.search_words(SPACE, KeyFilter(), tokens, limit=9)) == number + 1
+                seen = ids(reader.search_words(SPACE, KeyFilter(), tokens, limit=9))
+                assert set(reader.get(SPACE, seen)) == set(seen)
+                assert reader.count(SPACE, KeyFilter()) >= len(seen)
+            put(store, Retire(memory_id(1), Status.FORGOTTEN))
+            assert len(store.search_words(SPACE, KeyFilter(), tokens, limit=9)) == 3
+            assert len(reader.search_words(SPACE, KeyFilter(), tokens, limit=9)) in (3, 4)

@@ -1,0 +1,71 @@
+"""The questions that every search asks, put to the driver itself: SQLAlchemy takes longer to ask them than
+SQLite to answer."""
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection
+
+from afterwit.records import Link, Memory
+from afterwit.storage.reads import SqlReader
+from afterwit.storage.rows import to_link, to_memory
+from afterwit.storage.sqlite_files import driver
+
+_SPACE_ID = "SELECT id FROM space WHERE name = ?"
+_CHANGE_NUMBER = "SELECT change_seq FROM space WHERE name = ?"
+_BY_ID = "SELECT * FROM memory WHERE space_id = ? AND id IN (SELECT value FROM json_each(?))"
+# The plus signs hold the planner to this order; another one reads every vector of the model.
+_VECTORS = (
+    "SELECT m.id, v.data FROM memory m CROSS JOIN vector v ON v.row = m.row WHERE m.space_id = ? "
+    "AND m.id IN (SELECT value FROM json_each(?)) AND v.model_id = (SELECT id FROM model WHERE name = ?)"
+)
+# One look-up for each end: "this end or that end" reads every link of the space.
+_LINKS = (
+    "SELECT * FROM link WHERE space_id = ?1 AND source_id IN (SELECT value FROM json_each(?2)) "
+    "UNION SELECT * FROM link WHERE space_id = ?1 AND target_id IN (SELECT value FROM json_each(?2)) "
+    "ORDER BY created_us, source_id, type, target_id"
+)
+
+
+class SqliteReader(SqlReader):
+    """`SqlReader` with the statements of a search in the words of SQLite."""
+
+    def change_number(self, space: str) -> int:
+        """See `Reader.change_number`."""
+        with self._reading() as connection:
+            found = driver(connection).execute(_CHANGE_NUMBER, (space,)).fetchone()
+        return 0 if found is None else found[0]
+
+    def get(self, space: str, ids: Sequence[str]) -> dict[str, Memory]:
+        """See `Reader.get`."""
+        rows = self._rows(_BY_ID, space, ids)
+        found = {row["id"]: to_memory(space, row) for row in rows}
+        return {id: found[id] for id in ids if id in found}
+
+    def vectors(self, space: str, ids: Sequence[str], model: str) -> dict[str, NDArray[np.float32]]:
+        """See `Reader.vectors`."""
+        rows = self._rows(_VECTORS, space, ids, model)
+        return {id: np.frombuffer(data, dtype="<f2").astype(np.float32) for id, data in rows}
+
+    def links(self, space: str, ids: Sequence[str]) -> list[Link]:
+        """See `Reader.links`."""
+        return [to_link(space, row) for row in self._rows(_LINKS, space, ids)]
+
+    def _rows(self, statement: str, space: str, ids: Sequence[str], *more: str) -> list[Any]:
+        if not ids:
+            return []
+        with self._reading() as connection:
+            cursor = driver(connection).cursor()
+            cursor.row_factory = sqlite3.Row
+            return cursor.execute(
+                statement, (self._space_id(connection, space), json.dumps(list(ids)), *more)
+            ).fetchall()
+
+    @staticmethod
+    def _space_id(connection: Connection, space: str) -> int | None:
+        found = driver(connection).execute(_SPACE_ID, (space,)).fetchone()
+        return None if found is None else found[0]

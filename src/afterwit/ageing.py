@@ -111,6 +111,6 @@ def use_factor(vitals: Vitals, now: datetime, *, ageing: Ageing = AGEING) -> flo
 
 
 def _is_proved(vitals: Vitals) -> bool:
-    """Whether the user or a check stands behind it."""
-    is_vouched = vitals.basis in (Basis.STATED, Basis.VERIFIED) or vitals.trust >= Trust.CONFIRMED
+    """Whether the user or a check stands behind it, or a document that can be brought in again."""
+    is_vouched = vitals.basis in (Basis.STATED, Basis.VERIFIED, Basis.IMPORTED) or vitals.trust >= Trust.CONFIRMED
     return is_vouched or vitals.standing is Standing.CONFIRMED

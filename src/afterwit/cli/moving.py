@@ -143,7 +143,7 @@ def import_(session: Session, file: str, dry_run: bool) -> None:
     lines = decode(_read(file), file if file != "-" else "standard input").split("\n")
     with session.memory() as memory:
         report = _import(session, rehearsal(memory) if dry_run else memory, lines)
-        embedded = 0 if dry_run else _embed(session, memory, sum(report.added.values()))
+        embedded = 0 if dry_run else embed_rows(session, memory, sum(report.added.values()))
     added = {name: count for name, count in report.added.items() if count}
     values = {"added": added, "already_here": report.already_here, "embedded": embedded, "dry_run": dry_run}
     key = "would_import" if dry_run else "imported"
@@ -224,7 +224,7 @@ def reindex(session: Session, words: bool, drop_old: bool) -> None:
     with session.memory() as memory:
         store, space = memory.store, memory.space
         rows = store.rebuild_words(space) if words else 0
-        embedded = _embed(session, memory, _missing(memory))
+        embedded = embed_rows(session, memory, missing_vectors(memory))
         dropped = _drop_old(memory) if drop_old else 0
         models = store.models(space)
     values = {"words": rows, "embedded": embedded, "dropped": dropped, "models": models}
@@ -236,7 +236,7 @@ def _reindexed(rows: int, embedded: int, dropped: int) -> str:
     return " ".join([*sentences, tell("reindexed", embedded=embedded, dropped=dropped)])
 
 
-def _missing(memory: "Afterwit") -> int:
+def missing_vectors(memory: "Afterwit") -> int:
     """About how many memories have no vector of the current model; for the progress bar."""
     try:
         model = memory.embedder.model if memory.embedder is not None else ""
@@ -258,7 +258,7 @@ def _drop_old(memory: "Afterwit") -> int:
     return sum(store.drop_vectors(space, name) for name in store.models(space) if name != model)
 
 
-def _embed(session: Session, memory: "Afterwit", missing: int) -> int:
+def embed_rows(session: Session, memory: "Afterwit", missing: int) -> int:
     """Embed what has no vector; a failing embedder is only a note, for that can be done later."""
     done, is_waiting = 0, False
     try:

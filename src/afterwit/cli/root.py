@@ -12,6 +12,7 @@ import click
 
 from afterwit import __version__
 from afterwit.cli.connecting import initialize, mcp, serve
+from afterwit.cli.documents import import_docs
 from afterwit.cli.moving import export, import_, reindex
 from afterwit.cli.naming import entity
 from afterwit.cli.options import place_options
@@ -41,6 +42,7 @@ COMMANDS: tuple[click.Command, ...] = (
     entity,
     export,
     import_,
+    import_docs,
     serve,
     mcp,
     intents,

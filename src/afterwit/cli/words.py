@@ -70,6 +70,23 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "新增 {embedded} 条向量，删除旧向量 {dropped} 条。",
     ),
     "words_reindexed": ("Words of {rows} memories indexed anew.", "已重建 {rows} 条记忆的词索引。"),
+    "docs_imported": (
+        "{files}; {added} passages added, {replaced} replaced, {retired} taken out, {known} known already.",
+        "文件：{files}；新增 {added} 段，替换 {replaced} 段，移出 {retired} 段，{known} 段已有。",
+    ),
+    "docs_would_import": (
+        "{files}; {added} passages would be added, {replaced} replaced, {retired} taken out, {known} known. "
+        "Nothing was changed.",
+        "文件：{files}；将新增 {added} 段，替换 {replaced} 段，移出 {retired} 段，{known} 段已有。未做任何修改。",
+    ),
+    "docs_skipped": ("{name}: skipped, {reason}", "{name}：已跳过，{reason}"),
+    "docs_refused": ("    left out ({reason}): {line}", "    未导入（{reason}）：{line}"),
+    "docs_binary": ("it is no text", "不是文本文件"),
+    "docs_not_utf8": ("it is not UTF-8; save it as UTF-8", "不是 UTF-8 编码，请另存为 UTF-8"),
+    "docs_too_large": ("it is larger than 2 MiB; split it", "超过 2 MiB，请拆分"),
+    "docs_empty": ("it is empty", "文件为空"),
+    "docs_unreadable": ("it cannot be read; check its rights", "无法读取，请检查权限"),
+    "docs_no_passage": ("there is nothing to remember in it", "其中没有可记的内容"),
     "health_total": ("{total} memories: {statuses}", "共 {total} 条记忆：{statuses}"),
     "health_active": ("Active: {kinds}; {standings}", "有效：{kinds}；{standings}"),
     "report_written": ("The report is in {place}", "周报已写入 {place}"),

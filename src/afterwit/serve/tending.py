@@ -8,6 +8,7 @@ from afterwit.serve.wire import memory_json
 
 if TYPE_CHECKING:
     from afterwit.review.health import Health
+    from afterwit.service.knowledge import FileReport, KnowledgeReport
     from afterwit.service.tending import CleaningPlan, Intent
 
 Values = dict[str, Any]
@@ -64,3 +65,19 @@ def intent_json(intent: "Intent", *, now: datetime) -> Values:
     if intent.state is not None:
         values["why"] = intent.state.why
     return values | {"memory": memory_json(intent.memory, now=now)}
+
+
+def knowledge_json(report: "KnowledgeReport") -> Values:
+    """What became of each document, and the sums."""
+    sums = {name: report.total(name) for name in ("added", "replaced", "retired", "known")}
+    return {"dry_run": report.is_dry_run, **sums, "files": [_file_json(file) for file in report.files]}
+
+
+def _file_json(file: "FileReport") -> Values:
+    values: Values = {"name": file.name, "status": file.status}
+    for name in ("reason", "added", "replaced", "retired", "known"):
+        if value := getattr(file, name):
+            values[name] = value
+    if file.refused:
+        values["refused"] = [{"reason": item.reason, "line": item.line} for item in file.refused]
+    return values | ({"first_lines": list(file.first_lines)} if file.first_lines else {})

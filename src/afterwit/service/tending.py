@@ -13,6 +13,8 @@ from afterwit.review.health import Health, examine
 from afterwit.review.intents import Due, DueState, due_of, due_state
 from afterwit.review.report import weekly_report
 from afterwit.service.files import replace_file
+from afterwit.service.knowledge import KnowledgeReport, Place, import_knowledge
+from afterwit.service.options import fold_role
 from afterwit.service.surveying import Survey, material, survey, week_of
 from afterwit.service.tasks import Tasks
 from afterwit.service.writing import in_batches
@@ -116,6 +118,48 @@ class Tending(Tasks):
         if path is not None:
             replace_file(Path(path), told)
         return told
+
+    # --- documents -------------------------------------------------------------------------------
+
+    def import_knowledge(
+        self,
+        paths: Sequence[str | Path],
+        *,
+        scope: str = "",
+        role: str = "",
+        dry_run: bool = False,
+        prune: bool = False,
+    ) -> KnowledgeReport:
+        """Bring in what documents say as seed memories: Markdown and text files, or folders of them.
+
+        Each file is cut into passages of at most 200 tokens that make sense alone. They are of basis `imported` and
+        trust `external`, so that what was seen and proved here ranks above them. Brought in again, unchanged files
+        change nothing, changed passages supersede the old ones, and what a file no longer says leaves recall. A passage
+        that somebody forgot or refuted stays out, and so does one that gives orders to the agent. Call `embed_missing`
+        afterwards to have them found by meaning, too.
+
+        Args:
+            paths: files, or folders whose .md, .mdx, .markdown, .txt, .text, .rst and .adoc files are meant.
+            scope: where the passages apply; "" = everywhere.
+            role: in whose pool they belong; "" = the shared one.
+            dry_run: only tell what would be done.
+            prune: also take out the passages of files that a folder no longer has.
+
+        Returns:
+            What became of each file, and why some were skipped: one bad file does not stop the others.
+
+        Raises:
+            InvalidInput: a path that does not exist, or a malformed scope.
+            StorageError: the store could not be written; what was brought in so far stays.
+        """
+        folded = fold_scope(scope) if scope else GLOBAL
+        place = Place(self.space, folded, fold_role(role), self.writer.trust)
+        done = import_knowledge(
+            self.store, place, paths, now=self._clock(), actor=self.writer.name, dry_run=dry_run, prune=prune
+        )
+        if self._reembedding is not None and not dry_run and done.total("added") + done.total("replaced"):
+            self._reembedding.wake()
+        return done
 
     # --- cleaning --------------------------------------------------------------------------------
 

@@ -318,6 +318,13 @@ def test_ten_successes_outweigh_a_failure() -> None:
     assert judged(proved, *map(good, range(10)), bad(1)) == proved
 
 
+def test_a_session_that_was_helped_and_found_the_same_again_stays_a_witness() -> None:
+    past = [*map(good, range(3)), bad(1)]
+    known = lesson(standing=Standing.CONFIRMED, supporters=("home", *(one.session for one, _ in past)))
+    uses = [use(one.id, credit) for one, credit in past]
+    assert verdict(known, uses, {one.id: one for one, _ in past}) is None
+
+
 def test_it_does_not_flip_with_every_task() -> None:
     history = [good(1), bad(1), good(2), bad(2), good(3), bad(3)]
     standings = [judged(lesson(), *history[:count]).standing.value for count in range(1, 7)]

@@ -255,8 +255,7 @@ def _within(memory: Memory, task: Task) -> bool:
 def _tally(memory: Memory, uses: Iterable[Use], tasks: Mapping[str, Task]) -> _Tally:
     """What tasks that relied on the memory say of it."""
     tally = _Tally()
-    sessions = {memory.source.ref, *memory.supporters} - {""}
-    sessions |= {tasks[origin].session for origin in sessions if origin in tasks}
+    sessions = _origins(memory, tasks)
     for use in uses:
         task = tasks[use.task_id]
         if use.withheld or abs(use.credit) <= SHOWN:
@@ -270,6 +269,17 @@ def _tally(memory: Memory, uses: Iterable[Use], tasks: Mapping[str, Task]) -> _T
     return tally
 
 
+def _origins(memory: Memory, tasks: Mapping[str, Task]) -> set[str]:
+    """Task and session that made a memory. Not those that said the same later: a session that was helped by it and
+    so found it again is no less a witness, and what others gave it was judged when they gave it (`credits`)."""
+    found = {memory.source.ref}
+    if memory.source.ref in tasks:
+        found.add(tasks[memory.source.ref].session)
+    elif len(memory.supporters) == 1:
+        found |= {tasks[origin].session if origin in tasks else origin for origin in memory.supporters}
+    return found - {""}
+
+
 # --- versions ---------------------------------------------------------------------------------------
 
 
@@ -280,11 +290,7 @@ def _narrowed(memory: Memory, uses: Sequence[Use], tasks: Mapping[str, Task], ta
     """
     if not tally.harmed or memory.trust is Trust.EXTERNAL:
         return None
-    held_in = [
-        use.task_id
-        for use in uses
-        if use.credit > SHOWN and not use.withheld and not is_origin(memory, tasks[use.task_id])
-    ]
+    held_in = [use.task_id for use in uses if use.credit > SHOWN and not use.withheld]
     alone = _Tally({}, tally.harmed)
     good = [tools_of(_tools(tasks[id])) for id in held_in]
     if memory.basis.strength >= Basis.OBSERVED.strength and tools_of(memory.applies):

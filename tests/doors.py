@@ -23,7 +23,8 @@ R = TypeVar("R")
 #: Longest wait for one answer, in seconds; generous, for a test machine may be busy.
 PATIENCE_S = 60
 
-STDIO = [sys.executable, "-m", "afterwit", "mcp"]
+#: In one process: what the daemon adds is tested by itself.
+STDIO = [sys.executable, "-m", "afterwit", "mcp", "--in-process"]
 SERVE = [sys.executable, "-m", "afterwit", "serve", "--port", "0"]
 CLIENTS = Path(__file__).parent / "clients"
 

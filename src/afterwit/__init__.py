@@ -12,6 +12,8 @@ Names are loaded when they are first used, so that importing the package costs n
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from afterwit.version import VERSION
+
 if TYPE_CHECKING:
     from afterwit.config import Settings, load_settings
     from afterwit.digest import Digest
@@ -66,7 +68,7 @@ if TYPE_CHECKING:
         Writer,
     )
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 _MODULES: dict[str, tuple[str, ...]] = {
     "afterwit.config": ("Settings", "load_settings"),

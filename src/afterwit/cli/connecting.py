@@ -134,12 +134,16 @@ def serve(session: Session, host: str | None, port: int | None) -> None:
 
 
 @click.command("mcp", short_help="Serve MCP on standard input and output. 启动 MCP 服务。")
+@click.option("--in-process", is_flag=True, help="Serve from this very process, without the shared daemon.")
 @json_option
 @pass_session
-def mcp(session: Session) -> None:
+def mcp(session: Session, in_process: bool) -> None:
     """Serve memory to one agent over standard input and output; agents start this themselves.
 
     通过标准输入输出提供 MCP 服务；由智能体自行启动，配置见 afterwit init。
+
+    One daemon per data directory serves all sessions, so that each of them starts at once; it comes and goes by
+    itself, see `afterwit daemon`.
 
     \b
     Examples:

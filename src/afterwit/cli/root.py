@@ -12,6 +12,7 @@ import click
 
 from afterwit import __version__
 from afterwit.cli.connecting import initialize, mcp, serve
+from afterwit.cli.daemon import daemon
 from afterwit.cli.documents import import_docs
 from afterwit.cli.moving import export, import_, reindex
 from afterwit.cli.naming import entity
@@ -45,6 +46,7 @@ COMMANDS: tuple[click.Command, ...] = (
     import_docs,
     serve,
     mcp,
+    daemon,
     intents,
     health,
     clean,

@@ -59,6 +59,13 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "split": ("“{alias}” no longer stands for “{name}”.", "“{alias}”不再代表“{name}”。"),
     "alias_given": ("{alias} stands for {name}: given", "{alias} 代表 {name}：手动添加"),
     "alias_learned": ("{alias} stands for {name}: learned from [m:{id}]", "{alias} 代表 {name}：学自 [m:{id}]"),
+    "daemon_there": ("A daemon serves {place} already.", "{place} 已有后台进程在运行。"),
+    "daemon_away": ("No daemon runs.", "后台进程未运行。"),
+    "daemon_runs": (
+        "The daemon runs: process {pid}, version {version}, {visitors} sessions.",
+        "后台进程正在运行：进程 {pid}，版本 {version}，{visitors} 个会话。",
+    ),
+    "daemon_leaves": ("The daemon ends when its last session has.", "后台进程将在最后一个会话结束后退出。"),
     "no_tasks": ("There is no task.", "还没有任务。"),
     "no_entities": ("Nobody and nothing is known by name yet.", "还没有已知的人、项目或事物。"),
     "old_kept": (

@@ -148,7 +148,7 @@ async def _serve_stdio(opening: Opening) -> None:
     server = build_server(opening.get)
     async with stdio_server() as (incoming, outgoing):
         try:
-            async with _answering_all(incoming, outgoing, on_first_answer=opening.start) as (reads, writes):
+            async with answering_all(incoming, outgoing, on_first_answer=opening.start) as (reads, writes):
                 await server.run(reads, writes, server.create_initialization_options())
         except anyio.get_cancelled_exc_class():
             # The client stopped listening. It may still hold the input open, and the thread that waits for that
@@ -159,7 +159,7 @@ async def _serve_stdio(opening: Opening) -> None:
 
 
 @asynccontextmanager
-async def _answering_all(
+async def answering_all(
     incoming: ReadStream[SessionMessage | Exception],
     outgoing: WriteStream[SessionMessage],
     *,

@@ -1,0 +1,359 @@
+"""The fast door: `afterwit mcp` and `afterwit hook` as byte pipes to a daemon that is warm already.
+
+An agent starts one process per session and waits for it. Importing what serves memory takes a second or two,
+so this module imports the standard library alone, hands its bytes to the daemon of the data directory over a
+local socket, and starts that daemon where there is none. Who knocks says first, in one line of JSON, which
+version it is, what it wants, and its settings; the daemon answers in one line; after that it is bytes.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import socket
+import stat
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from afterwit.version import VERSION
+
+if TYPE_CHECKING:
+    import subprocess
+
+#: Longest wait, in seconds, for a daemon to start, and for its one-line answer.
+START_S = 20.0
+ANSWER_S = 10.0
+#: Exit status of a daemon that found another one.
+ALREADY_THERE = 3
+#: Most bytes of the first line, either way.
+MAX_LINE = 65_536
+#: Where a log that has grown larger than this many bytes starts anew.
+MAX_LOG = 1_000_000
+#: Environment variable that chooses "tcp" where local sockets do not work.
+TRANSPORT_VARIABLE = "AFTERWIT_DOOR"
+#: Environment variable for how long a daemon stays without a visitor, in seconds.
+IDLE_VARIABLE = "AFTERWIT_DAEMON_IDLE_S"
+
+_HAS_UNIX_SOCKETS = hasattr(socket, "AF_UNIX") and sys.platform != "win32"
+_CHUNK = 65_536
+
+
+class NoDaemon(Exception):
+    """The daemon cannot be reached or started; the message says why."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the daemon of a data directory is found."""
+
+    data_dir: str
+    #: file that the daemon locks while it lives
+    lock: str
+    #: file that whoever starts a daemon locks
+    starting: str
+    log: str
+    #: path of the local socket; "" where the address is in `address`
+    socket: str
+    #: file with port and token, for systems without local sockets
+    address: str
+
+
+def place_of(data_dir: str) -> Place:
+    """The daemon's place for a data directory. Makes the directories.
+
+    Raises:
+        NoDaemon: a directory cannot be made or is not ours alone.
+    """
+    real = os.path.realpath(os.path.expanduser(data_dir))
+    try:
+        os.makedirs(real, mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise NoDaemon(f"cannot make {real}: {error.strerror}") from error
+    name = hashlib.blake2b(real.encode(errors="surrogateescape"), digest_size=8).hexdigest()
+    is_local = _HAS_UNIX_SOCKETS and os.environ.get(TRANSPORT_VARIABLE) != "tcp"
+    return Place(
+        data_dir=real,
+        lock=os.path.join(real, "daemon.lock"),
+        starting=os.path.join(real, "daemon.starting"),
+        log=os.path.join(real, "daemon.log"),
+        socket=os.path.join(_runtime_dir(), f"{name}.sock") if is_local else "",
+        address=os.path.join(real, "daemon.json"),
+    )
+
+
+def _runtime_dir() -> str:
+    """A short directory of our own for sockets: their paths may have about a hundred bytes only."""
+    base = os.environ.get("XDG_RUNTIME_DIR", "")
+    if base and os.path.isdir(base) and len(base) < 60:
+        path = os.path.join(base, "afterwit")
+    else:
+        path = os.path.join(os.environ.get("TMPDIR") or "/tmp", f"afterwit-{os.getuid()}")  # noqa: S108  checked below
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(path, 0o700)
+    found = os.lstat(path)
+    # Somebody else's directory under our name could hand us to somebody else's daemon.
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+        raise NoDaemon(f"{path} is not a directory of this user alone")
+    return path
+
+
+# --- reaching it ---------------------------------------------------------------------------------
+
+
+def knock(place: Place, wants: dict[str, Any]) -> tuple[socket.socket, dict[str, Any]]:
+    """Reach the daemon that is there.
+
+    Args:
+        place: of the daemon.
+        wants: what is wanted, with settings; version and token are added.
+
+    Returns:
+        The connection, and the daemon's answer.
+
+    Raises:
+        NoDaemon: nobody answers.
+    """
+    try:
+        connection, token = _connect(place)
+    except (OSError, ValueError, KeyError) as error:
+        raise NoDaemon(f"nobody answers: {error}") from error
+    try:
+        connection.settimeout(ANSWER_S)
+        line = json.dumps({"version": VERSION, "token": token} | wants) + "\n"
+        connection.sendall(line.encode())
+        answer = json.loads(_read_line(connection))
+        connection.settimeout(None)
+    except (OSError, ValueError) as error:
+        connection.close()
+        raise NoDaemon(f"no answer: {error}") from error
+    return connection, answer
+
+
+def _connect(place: Place) -> tuple[socket.socket, str]:
+    if place.socket:
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            connection.connect(place.socket)
+        except OSError:
+            connection.close()
+            raise
+        return connection, ""
+    with open(place.address, encoding="utf-8") as file:
+        address = json.load(file)
+    return socket.create_connection(("127.0.0.1", int(address["port"])), timeout=ANSWER_S), str(address["token"])
+
+
+def _read_line(connection: socket.socket) -> bytes:
+    """The first line, byte by byte: what follows it belongs to somebody else."""
+    line = bytearray()
+    while not line.endswith(b"\n"):
+        byte = connection.recv(1)
+        if not byte or len(line) > MAX_LINE:
+            raise OSError("the connection was closed")
+        line += byte
+    return bytes(line)
+
+
+def enter(place: Place, wants: dict[str, Any]) -> socket.socket:
+    """Reach the daemon, starting it where there is none or where it is of another version.
+
+    Raises:
+        NoDaemon: it cannot be started, or refuses.
+    """
+    deadline = time.monotonic() + START_S
+    pause, starting = 0.005, None
+    try:
+        while True:
+            try:
+                connection, answer = knock(place, wants)
+            except NoDaemon as error:
+                if starting is None:
+                    starting = _Starting.begin(place)
+                if time.monotonic() > deadline or (starting is not None and starting.failed()):
+                    raise NoDaemon(f"{error}; see {place.log}") from None
+                time.sleep(pause)
+                pause = min(pause * 1.5, 0.1)
+                continue
+            if answer.get("ok"):
+                return connection
+            connection.close()
+            if answer.get("why") != "version" or time.monotonic() > deadline:
+                raise NoDaemon(str(answer.get("message") or answer))
+            # It has stopped listening, and leaves when its last visitor has gone.
+            time.sleep(pause)
+    finally:
+        if starting is not None:
+            os.close(starting.lock)
+
+
+@dataclass(frozen=True)
+class _Starting:
+    """A daemon on its way, which nobody else starts meanwhile."""
+
+    lock: int
+    process: "subprocess.Popen[Any]"
+
+    @classmethod
+    def begin(cls, place: Place) -> "_Starting | None":
+        """Start a daemon, unless somebody else is at it."""
+        held = try_lock(place.starting)
+        if held is None:
+            return None
+        try:
+            return cls(held, _start(place))
+        except BaseException:
+            os.close(held)
+            raise
+
+    def failed(self) -> bool:
+        """Whether it has ended already, other than because there is one."""
+        return self.process.poll() not in (None, ALREADY_THERE)
+
+
+def _start(place: Place) -> "subprocess.Popen[Any]":
+    import subprocess  # noqa: PLC0415  costs more than all the rest of this module
+
+    mode = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    with contextlib.suppress(OSError):
+        if os.path.getsize(place.log) > MAX_LOG:
+            mode |= os.O_TRUNC
+    log = os.open(place.log, mode, 0o600)
+    apart: dict[str, Any] = {"start_new_session": True}
+    if sys.platform == "win32":
+        apart = {"creationflags": subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP}
+    try:
+        return subprocess.Popen(  # noqa: S603  our own interpreter and module
+            [sys.executable, "-m", "afterwit", "--data-dir", place.data_dir, "daemon", "run"],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd=place.data_dir,
+            **apart,
+        )
+    except OSError as error:
+        raise NoDaemon(f"cannot start {sys.executable}: {error.strerror}") from error
+    finally:
+        os.close(log)
+
+
+def try_lock(path: str) -> int | None:
+    """An exclusive lock on a file, until the descriptor is closed or the process ends; None if it is taken."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        if sys.platform == "win32":
+            import msvcrt  # noqa: PLC0415
+
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl  # noqa: PLC0415
+
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+# --- passing bytes -------------------------------------------------------------------------------
+
+
+def pipe(connection: socket.socket) -> None:
+    """Copy standard input to the daemon and its answers to standard output, until either side closes."""
+    threading.Thread(target=_send_input, args=(connection,), daemon=True).start()
+    while True:
+        try:
+            data = connection.recv(_CHUNK)
+        except OSError:
+            data = b""
+        if not data:
+            return
+        _write_all(1, data)
+
+
+def _send_input(connection: socket.socket) -> None:
+    try:
+        while data := os.read(0, _CHUNK):
+            connection.sendall(data)
+        connection.shutdown(socket.SHUT_WR)
+    except OSError:
+        # The daemon has gone: the other direction sees it, too, and ends the process.
+        with contextlib.suppress(OSError):
+            connection.shutdown(socket.SHUT_RDWR)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+# --- the command line, as far as it must be fast --------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Call:
+    """A command line that the fast door understands."""
+
+    command: str
+    rest: tuple[str, ...]
+    #: settings given as options
+    options: dict[str, str]
+
+    @property
+    def data_dir(self) -> str:
+        """The data directory, by the same order of precedence as all settings."""
+        return self.options.get("data_dir") or os.environ.get("AFTERWIT_DATA_DIR") or os.path.join("~", ".afterwit")
+
+    def wants(self, **more: Any) -> dict[str, Any]:
+        """The first line to the daemon: what is wanted, and the settings of this process."""
+        own = {name: value for name, value in os.environ.items() if name.startswith("AFTERWIT_") or "_API_KEY" in name}
+        return {"want": self.command, "environ": own, "options": self.options} | more
+
+
+def read_call(arguments: list[str]) -> Call | None:
+    """`[--data-dir DIR] [--space NAME] COMMAND ...`, or None for what the whole command line has to read."""
+    options: dict[str, str] = {}
+    words = list(arguments)
+    while words and words[0].startswith("--"):
+        name, equals, value = words.pop(0).partition("=")
+        if name not in ("--data-dir", "--space"):
+            return None
+        if not equals:
+            if not words:
+                return None
+            value = words.pop(0)
+        if not value.strip():
+            return None
+        options[name[2:].replace("-", "_")] = value
+    return Call(words[0], tuple(words[1:]), options) if words else None
+
+
+def run(arguments: list[str]) -> bool:
+    """Carry out a command line that can be fast.
+
+    Returns:
+        Whether that was done; if not, the whole command line has to read it.
+    """
+    call = read_call(arguments)
+    if call is None or call.command != "mcp" or call.rest:
+        return False
+    try:
+        connection = enter(place_of(call.data_dir), call.wants())
+    except NoDaemon as error:
+        # An agent without memory is worse than a slow start.
+        sys.stderr.write(f"afterwit: serving without a daemon: {error}\n")
+        return False
+    with connection:
+        try:
+            pipe(connection)
+        except (OSError, KeyboardInterrupt):
+            _leave(1)
+    # The thread that waits for input cannot be interrupted.
+    _leave(0)
+
+
+def _leave(status: int) -> NoReturn:
+    os._exit(status)

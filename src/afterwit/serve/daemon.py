@@ -1,0 +1,324 @@
+"""The daemon behind the fast door: one process per data directory that serves every agent's session.
+
+It is started by whoever finds none, listens on a local socket, shares one model and one open store among all
+visitors, and leaves by itself when nobody has been there for a while. A newer Afterwit that knocks makes it stop
+listening; it ends when its last visitor has gone.
+"""
+
+import asyncio
+import contextlib
+import hmac
+import json
+import logging
+import os
+import secrets
+import signal
+import sys
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+import anyio
+import anyio.abc
+import mcp_types as types
+from mcp.shared.message import SessionMessage
+
+from afterwit import __version__
+from afterwit.config import Settings, load_settings
+from afterwit.door import ALREADY_THERE, ANSWER_S, IDLE_VARIABLE, MAX_LINE, Place, try_lock
+from afterwit.errors import AfterwitError
+from afterwit.serve.calls import Opening
+from afterwit.serve.mcp import LAST_ANSWERS_S, answering_all, build_server, open_for_agents
+
+if TYPE_CHECKING:
+    from afterwit.service import Afterwit
+
+_log = logging.getLogger(__name__)
+
+#: How long a daemon stays without a visitor, in seconds, unless the environment says otherwise.
+IDLE_S = 900.0
+#: Most bytes of one message from a client.
+MAX_MESSAGE = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Visit:
+    """The first line of whoever knocks."""
+
+    version: str
+    want: str
+    settings: Settings
+    token: str
+
+
+class Daemon:
+    """Serves visitors until nobody comes any more.
+
+    Args:
+        place: where it is found.
+        idle_s: how long it stays without a visitor, in seconds.
+    """
+
+    def __init__(self, place: Place, *, idle_s: float = IDLE_S) -> None:
+        self._place = place
+        self._idle_s = idle_s
+        self._token = secrets.token_urlsafe(24) if not place.socket else ""
+        self._openings: dict[Settings, Opening] = {}
+        self._visitors = 0
+        self._left_at = 0.0
+        self._closing = False
+
+    async def run(self) -> None:
+        """Listen, serve, and return when it is time to leave."""
+        listener = await self._listen()
+        self._left_at = anyio.current_time()
+        try:
+            async with anyio.create_task_group() as tasks, listener:
+                tasks.start_soon(self._serve, listener)
+                await self._until_unneeded()
+                self._unlist()
+                tasks.cancel_scope.cancel()
+        finally:
+            self._unlist()
+            for opening in self._openings.values():
+                opening.close()
+
+    async def _listen(self) -> anyio.abc.Listener[anyio.abc.SocketStream]:
+        if self._place.socket:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self._place.socket)  # noqa: PTH108  left by one that was killed
+            return await anyio.create_unix_listener(self._place.socket, mode=0o600)
+        listener = await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=0)
+        port = listener.extra(anyio.abc.SocketAttribute.local_port)  # noqa: S610  not that one
+        address = json.dumps({"port": port, "token": self._token, "pid": os.getpid()})
+        descriptor = os.open(self._place.address, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(address)
+        return cast("anyio.abc.Listener[anyio.abc.SocketStream]", listener)
+
+    def _unlist(self) -> None:
+        """Let the next one that knocks start another daemon."""
+        if not self._closing:
+            self._closing = True
+            with contextlib.suppress(OSError):
+                os.unlink(self._place.socket or self._place.address)  # noqa: PTH108
+
+    async def _serve(self, listener: anyio.abc.Listener[anyio.abc.SocketStream]) -> None:
+        await listener.serve(self._receive)
+
+    async def _until_unneeded(self) -> None:
+        while True:
+            await anyio.sleep(min(1.0, self._idle_s / 4))
+            alone = anyio.current_time() - self._left_at
+            if not self._visitors and (self._closing or alone >= self._idle_s):
+                return
+            if not os.path.isdir(self._place.data_dir):  # noqa: PTH112
+                _log.warning("The data directory has gone; leaving.")
+                return
+
+    async def _receive(self, stream: anyio.abc.SocketStream) -> None:
+        async with stream:
+            try:
+                await self._let_in(stream)
+            except (anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream, TimeoutError):
+                pass  # they left
+            except Exception:  # noqa: BLE001  one visitor's trouble is not the others'
+                _log.exception("A visit failed")
+
+    async def _let_in(self, stream: anyio.abc.SocketStream) -> None:
+        lines = _Lines(stream)
+        with anyio.fail_after(ANSWER_S):
+            first = await lines.next(MAX_LINE)
+        try:
+            visit = _read_visit(first)
+        except (ValueError, AfterwitError) as error:
+            await _say(stream, {"ok": False, "why": "malformed", "message": str(error)})
+            return
+        if not hmac.compare_digest(visit.token, self._token):
+            await _say(stream, {"ok": False, "why": "token", "message": "The token is wrong."})
+        elif visit.want == "stop" or visit.version != __version__ or self._closing:
+            self._unlist()
+            await _say(stream, {"ok": visit.want == "stop", "why": "version", "message": "This daemon leaves."})
+        elif visit.want == "status":
+            await _say(stream, {"ok": True, "pid": os.getpid(), "version": __version__, "visitors": self._visitors})
+        elif visit.want == "mcp":
+            async with self._visitor():
+                await _say(stream, {"ok": True})
+                await self._serve_mcp(lines, stream, visit)
+        else:
+            await _say(stream, {"ok": False, "why": "unknown", "message": f"Nobody here does {visit.want!r}."})
+
+    @asynccontextmanager
+    async def _visitor(self) -> AsyncGenerator[None]:
+        """Somebody for whom the daemon stays."""
+        self._visitors += 1
+        try:
+            yield
+        finally:
+            self._visitors -= 1
+            self._left_at = anyio.current_time()
+
+    async def _serve_mcp(self, lines: "_Lines", stream: anyio.abc.SocketStream, visit: Visit) -> None:
+        opening = self._opening(visit.settings)
+        session = _Session(opening)
+        server = build_server(session.service)
+        async with _messages(lines, stream) as (incoming, outgoing):
+            streams = answering_all(incoming, outgoing, on_first_answer=opening.start)
+            async with streams as (reads, writes):
+                await server.run(reads, writes, server.create_initialization_options())
+
+    def _opening(self, settings: Settings) -> Opening:
+        """The service of these settings, shared by all who have the same."""
+        if settings not in self._openings:
+            self._openings[settings] = Opening(partial(open_for_agents, settings))
+        return self._openings[settings]
+
+
+class _Session:
+    """One visitor's view of a shared service: a writer with a session of its own."""
+
+    def __init__(self, opening: Opening) -> None:
+        self._opening = opening
+        self._service: Afterwit | None = None
+
+    def service(self) -> "Afterwit":
+        """The open service, as this visitor writes to it.
+
+        Raises:
+            AfterwitError: it cannot be opened.
+        """
+        if self._service is None:
+            from dataclasses import replace  # noqa: PLC0415
+
+            shared = self._opening.get()
+            self._service = shared.as_writer(replace(shared.writer, session=""))
+        return self._service
+
+
+class _Lines:
+    """Lines of a byte stream."""
+
+    def __init__(self, stream: anyio.abc.ByteReceiveStream) -> None:
+        self._stream = stream
+        self._rest = bytearray()
+
+    async def next(self, most: int) -> bytes:
+        """The next line, without its end.
+
+        Raises:
+            EndOfStream: there is none.
+            ValueError: it is longer than `most` bytes.
+        """
+        start = 0
+        while (end := self._rest.find(b"\n", start)) < 0:
+            if len(self._rest) > most:
+                raise ValueError(f"a line is longer than {most} bytes")
+            start = len(self._rest)
+            try:
+                self._rest += await self._stream.receive()
+            except anyio.EndOfStream:
+                if not self._rest:
+                    raise
+                self._rest += b"\n"
+        line = bytes(self._rest[:end])
+        del self._rest[: end + 1]
+        return line
+
+
+async def _say(stream: anyio.abc.SocketStream, answer: Mapping[str, Any]) -> None:
+    await stream.send(json.dumps(answer).encode() + b"\n")
+
+
+def _read_visit(line: bytes) -> Visit:
+    """The first line.
+
+    Raises:
+        ValueError: it is no such line.
+        ConfigError: a setting is wrong.
+    """
+    told: Any = json.loads(line)
+    environ, options = told["environ"], told["options"]
+    for name, value in environ.items():
+        # Keys of providers are read from the environment when they are needed.
+        if not name.startswith("AFTERWIT_"):
+            os.environ.setdefault(str(name), str(value))
+    return Visit(
+        version=str(told["version"]),
+        want=str(told["want"]),
+        settings=load_settings(environ=environ, overrides=options),
+        token=str(told.get("token", "")),
+    )
+
+
+@asynccontextmanager
+async def _messages(lines: _Lines, stream: anyio.abc.SocketStream) -> AsyncGenerator[tuple[Any, Any]]:
+    """The SDK's streams of messages over lines of JSON."""
+    to_sdk, reads = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    writes, from_sdk = anyio.create_memory_object_stream[SessionMessage](0)
+
+    async def relay_in() -> None:
+        async with to_sdk:
+            while True:
+                try:
+                    line = await lines.next(MAX_MESSAGE)
+                except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError, ValueError):
+                    return
+                if not line.strip():
+                    continue
+                try:
+                    message = types.jsonrpc_message_adapter.validate_json(line.decode(errors="replace"), by_name=False)
+                except ValueError as error:
+                    await to_sdk.send(error)
+                else:
+                    await to_sdk.send(SessionMessage(message))
+
+    async def relay_out() -> None:
+        async with from_sdk:
+            async for item in from_sdk:
+                told = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+                await stream.send(told.encode() + b"\n")
+
+    sent = anyio.Event()
+
+    async def send_all() -> None:
+        try:
+            await relay_out()
+        finally:
+            sent.set()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(relay_in)
+        tasks.start_soon(send_all)
+        yield reads, writes
+        with anyio.move_on_after(LAST_ANSWERS_S):
+            await sent.wait()
+        tasks.cancel_scope.cancel()
+
+
+def run_daemon(place: Place) -> int:
+    """Be the daemon of a data directory until nobody needs it.
+
+    Returns:
+        Exit status: 0 when it left by itself, 3 when there is one already.
+    """
+    held = try_lock(place.lock)
+    if held is None:
+        return ALREADY_THERE
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.getLogger("mcp").setLevel(logging.WARNING)
+    signal.signal(signal.SIGTERM, _stop)
+    daemon = Daemon(place, idle_s=float(os.environ.get(IDLE_VARIABLE) or IDLE_S))
+    _log.info("Afterwit %s serves %s (process %s)", __version__, place.data_dir, os.getpid())
+    try:
+        with contextlib.suppress(KeyboardInterrupt):
+            asyncio.run(daemon.run())
+    finally:
+        os.close(held)
+    _log.info("Nobody has been here for a while; leaving.")
+    return 0
+
+
+def _stop(_number: int, _frame: Any) -> None:
+    raise KeyboardInterrupt

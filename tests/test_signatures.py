@@ -150,10 +150,10 @@ def test_a_private_key_leaves_even_when_it_is_cut_off() -> None:
 
 _WORDS = st.sampled_from(
     (
-        "error:|Error|FAILED|Traceback (most recent call last):|KeyError: 'x'|HTTP/1.1 500|~/a b|C:\\x\\y.py|<n>|<path>|"
-        "123|12345678901|deadbeef12|a1|0x7fff|::1|10.0.0.1:80|'|\"|https://h.example/a/1|user 'bob'|2025-06-01T10:11:12Z|"
-        "password=hunter22|…|《|错误：|\n|\t|\x1b[31m|~/x|./y/z.json|12:30:11|tmp_a1b2c3|e@x.example|[secret]|"
-        "No module named|999ms|-1|1e9|:8080|/a/b.c"
+        "error:|Error|FAILED|Traceback (most recent call last):|KeyError: 'x'|HTTP/1.1 500|~/a|C:\\x\\y.py|<n>|<path>|"
+        "123|12345678901|deadbeef12|a1|0x7fff|::1|10.0.0.1:80|'|\"|https://h.example/a/1|user 'bob'|"
+        "2025-06-01T10:11:12Z|password=hunter22|…|《|错误：|\n|\t|\x1b[31m|~/x|./y/z.json|12:30:11|tmp_a1b2c3|"
+        "e@x.example|[secret]|No module named|999ms|-1|1e9|:8080|/a/b.c"
     ).split("|")
 )
 _TEXTS = st.one_of(

@@ -3,18 +3,26 @@
 Pure: records in, values out. `service` wires it to the store.
 """
 
+from afterwit.review.lessons import Finding, Review, review_steps
 from afterwit.review.proof import Credit, Lift, Verdict, credits, is_withheld, lift, verdict
 from afterwit.review.signatures import Signature, is_failure, signature
+from afterwit.review.trajectory import Episode, Point, compress
 
 __all__ = [
     "Credit",
+    "Episode",
+    "Finding",
     "Lift",
+    "Point",
+    "Review",
     "Signature",
     "Verdict",
+    "compress",
     "credits",
     "is_failure",
     "is_withheld",
     "lift",
+    "review_steps",
     "signature",
     "verdict",
 ]

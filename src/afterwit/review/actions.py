@@ -174,7 +174,7 @@ def _of_tool(tool: str, action: str, given: str, arguments: Mapping[str, str]) -
         own,
         target[:200],
         text[:4_000],
-        tuple(text.split()[:60]) if not arguments else (),
+        (),
         arguments,
         domain=_host(where),
         is_poll=bool(_POLLS.search(spoken)),
@@ -199,11 +199,15 @@ def _arguments(given: str) -> dict[str, str]:
     if not isinstance(value, dict):
         return {}
     named = cast("dict[str, Any]", value)
-    return {name: one if isinstance(one, str) else _as_text(one) for name, one in named.items()}
+    return {name: one if isinstance(one, str) else _as_text(name, one) for name, one in named.items()}
 
 
-def _as_text(value: Any) -> str:
-    if isinstance(value, list) and all(isinstance(one, str) for one in cast("list[Any]", value)):
+def _as_text(name: str, value: Any) -> str:
+    if (
+        name in _COMMAND_FIELDS
+        and isinstance(value, list)
+        and all(isinstance(one, str) for one in cast("list[Any]", value))
+    ):
         words = cast("list[str]", value)
         # ["bash", "-lc", "..."]: the command is the last word
         return words[-1] if len(words) >= 3 and words[1] in ("-c", "-lc") else " ".join(words)

@@ -64,7 +64,6 @@ docker | env file not found | env file (?P<what>\S+) not found
 docker | container unhealthy | dependency failed to start: container (?P<what>[\w.-]+) (?:is unhealthy|exited)[^\n]*
 docker | file not in the build context | (?:COPY failed|failed to (?:compute cache key|calculate checksum))[^\n]{{0,120}}?{_QUOTED}(?P<what>/?[\w./-]+){_END}:? (?:not found|no such file)
 docker | network missing | network (?P<what>[\w.-]+) declared as external, but could not be found
-docker | build step failed | failed to solve: (?P<what>[^\n]{{1,120}})
 kubernetes | {{code}} | \b(?P<code>ImagePullBackOff|ErrImagePull|CrashLoopBackOff|OOMKilled|CreateContainerConfigError)\b
 kubernetes | {{code}} | Error from server \((?P<code>\w+)\):? ?(?P<what>[^\n]{{0,100}})
 kubernetes | server refused | The connection to the server \S+ was refused
@@ -104,14 +103,8 @@ typescript | TS{{code}} | error TS(?P<code>\d{{3,5}}): (?P<what>[^\n]{{1,120}})
 eslint | {{code}} | ^[ \t]{{0,40}}\d+:\d+\s+error\s+[^\n]{{1,200}}?\s{{2,}}(?P<code>[@\w/-]+)\s*$
 python | module not found | (?:ModuleNotFoundError: |^[^\n]{{0,100}}python[\d.]*: |ImportError: )No module named {_QUOTED}(?P<what>[\w.]+)
 python | cannot import name | ImportError: cannot import name {_QUOTED}(?P<what>\w+)
-pytest | {{code}} in a test | ^(?:FAILED|ERROR) [^\s:]+(?:::\w+)?::(?P<what>\w+)(?:\[[^\n]*?\])?(?: - (?P<code>\w+))?
 pytest | fixture not found | fixture '(?P<what>\w+)' not found
 pytest | no tests ran | (?:no tests ran|collected 0 items)
-unittest | test failed | ^(?:FAIL|ERROR): (?P<what>test\w+) \(
-jest | test failed | ^[ \t]{{0,40}}● (?P<what>[^\n]{{1,120}})
-jest | test failed | ^[ \t]{{0,40}}(?:FAIL|×|✕|❯)\s+\S+\.(?:test|spec)\.\w+ > (?P<what>[^\n]{{1,120}})
-go | test failed | ^[ \t]{{0,40}}--- FAIL: (?P<what>\w+)
-cargo | test failed | ^test (?P<what>[\w:]+) \.\.\. FAILED
 mypy | {{code}} | ^\S+:\d+(?::\d+)?: error: (?P<what>[^\n]{{1,160}}?)\s*\[(?P<code>[a-z-]+)\]$
 lint | {{code}} | ^(?:\S+:\d+:\d+:|-) (?P<code>[A-Z]{{1,4}}\d{{3,4}}) (?:\[\*\] )?(?P<what>[^\n]{{1,120}})
 rust | {{code}} | error\[(?P<code>E\d{{4}})\]: (?P<what>[^\n]{{1,120}})
@@ -130,7 +123,6 @@ java | class file version | UnsupportedClassVersionError|Unsupported class file 
 java | JAVA_HOME not set | JAVA_HOME (?:is not set|environment variable is not defined|is set to an invalid)
 java | dependencies not resolved | (?:Could not resolve dependencies for|Could not find artifact|Could not resolve|Could not find) (?:project )?(?P<what>[\w.-]+:[\w.-]+)
 java | <{{code}} | ^(?:Caused by: |Exception in thread "[^"\n]*" )(?P<code>[\w.$]+(?:Exception|Error))(?:: (?P<what>[^\n]{{1,120}}))?
-maven | goal failed | Failed to execute goal (?P<what>[\w.-]+:[\w.-]+)
 dotnet | {{code}} | error (?P<code>(?:CS|MSB|NU|NETSDK)\d{{4}}): (?P<what>[^\n]{{1,120}})
 c | header not found | fatal error: (?P<what>[\w./+-]+): (?:No such file or directory|没有那个文件或目录)
 c | undefined reference | undefined reference to {_QUOTED}(?P<what>[\w:~]+)
@@ -152,6 +144,7 @@ sql | login refused | (?:password authentication failed for user|Access denied f
 sql | server not reachable | Can't connect to (?:local )?MySQL server|could not connect to server|connection to server at
 sql | permission denied | permission denied for (?P<what>(?:table|schema|database|relation|view|sequence) \w+)
 sql | {{code}} | SQLSTATE\[?(?P<code>[0-9A-Z]{{5}})|\((?P<code2>ORA-\d{{5}})\)|\b(?P<code3>ORA-\d{{5}}):
+login | not logged in | (?:gh auth login|[Nn]ot logged in|[Yy]ou (?:must|need to) (?:be logged|log) in|[Pp]lease (?:run|use) [^\n]{{0,40}}\blogin\b|未登录|请先登录)
 aws | {{code}} | An error occurred \((?P<code>\w+)\) when calling the (?P<what>\w+) operation
 aws | no credentials | Unable to locate credentials|The security token included in the request is (?:expired|invalid)
 apt | package not found | (?:Unable to locate package|无法定位软件包) (?P<what>[\w.+-]+)
@@ -162,7 +155,7 @@ systemd | unit not found | Unit (?P<what>[\w@.-]+) (?:could not be found|not fou
 #: The shell does not know a command, in the words of many shells.
 COMMANDS = _table(rf"""
 shell | command not found | (?:command not found|未找到命令|找不到命令)[:：]\s*{_QUOTED}(?P<what>[\w.+-]{{1,60}})
-shell | command not found | (?:^|[\s:])(?:\d+: )?{_QUOTED}(?P<what>[\w.+/-]{{1,60}}?){_END}: (?:command not found|not found|未找到命令|找不到命令)
+shell | command not found | (?:^|[\s:])(?:\d+: )?{_QUOTED}(?P<what>[\w.+/-]{{1,60}}?){_END}[:：] ?(?:command not found|not found|未找到命令|找不到命令)
 shell | command not found | [“'"](?P<what>[\w.+-]{{1,60}})[”'"] (?:is not recognized as an internal|不是内部或外部命令)|[Tt]he term '(?P<what2>[\w.+-]{{1,60}})' is not recognized|[”'"]不是内部或外部命令
 shell | command not found | ["“'](?P<what>[\w.+-]{{1,60}})["”'] ?不是内部或外部命令|未找到[“'"](?P<what2>[\w.+-]+)[”'"]命令
 shell | command not found | (?:exec:? "(?P<what>[\w.+-]+)": executable file not found|spawn (?P<what2>[\w.+-]+) ENOENT|env: ['‘]?(?P<what3>[\w.+-]+)['’]?: (?:No such file or directory|没有那个文件或目录)|FileNotFoundError: \[Errno 2\] No such file or directory: '(?P<what4>[\w+-]+)')
@@ -190,7 +183,23 @@ shell | unbound variable | (?P<what>\w+): unbound variable
 shell | unknown option | (?:(?:invalid|unknown|unrecogni[sz]ed) (?:option|flag|argument|arguments)s?|无效的?选项|未识别的选项|未知选项|No such option|unexpected argument|unknown shorthand flag)[^\n]{{0,12}}?[:：]?\s*(?:-- )?{_QUOTED}(?P<what>-{{0,2}}[\w-]{{1,40}})
 system | timed out | EXECUTION TIMED OUT|[Tt]imed out|ETIMEDOUT|TimeoutError|[Tt]imeout (?:of \d+ ?\w* )?exceeded|deadline exceeded|超时|command timed out
 system | killed | ^(?:[^\n:]{{0,80}}: )?(?:Killed|已杀死|已终止)\s*$
-make | target failed | make(?:\[\d+\])?: \*\*\* \[[^\n]{{0,120}}\] (?:Error|错误) \d+
+""")
+
+#: A test failed; looked for after `PROGRAMS`, for what made it fail tells more.
+TESTS = _table(r"""
+pytest | {code} in a test | ^(?:FAILED|ERROR) [^\s:]+(?:::\w+)?::(?P<what>\w+)(?:\[[^\n]*?\])?(?: - (?:\w+\.)*(?P<code>\w+))?
+unittest | test failed | ^(?:FAIL|ERROR): (?P<what>test\w+) \(
+jest | test failed | ^[ \t]{0,40}● (?P<what>[^\n]{1,120})
+jest | test failed | ^[ \t]{0,40}(?:FAIL|×|✕|❯)\s+\S+\.(?:test|spec)\.\w+ > (?P<what>[^\n]{1,120})
+go | test failed | ^[ \t]{0,40}--- FAIL: (?P<what>\w+)
+cargo | test failed | ^test (?P<what>[\w:]+) \.\.\. FAILED
+""")
+
+#: A program only ran what failed; looked for last.
+AROUND = _table(r"""
+docker | build step failed | failed to solve: (?P<what>[^\n]{1,120})
+maven | goal failed | Failed to execute goal (?P<what>[\w.-]+:[\w.-]+)
+make | target failed | make(?:\[\d+\])?: \*\*\* \[[^\n]{0,120}\] (?:Error|错误) \d+
 """)
 
 #: HTTP status, wherever a client, server or library puts it.

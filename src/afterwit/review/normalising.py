@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from afterwit.text import redact_secrets
 
@@ -18,6 +19,8 @@ _ESCAPES = re.compile(
 _CONTROL = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\U000e0000-\U000e007f\ud800-\udfff]+"
 )
+#: How some clients mark that a tool failed.
+_ERROR_TAG = re.compile(r"</?(?:tool_use_error|error)>")
 _SPACE = re.compile(r"\s+")
 
 #: Files whose name tells the fault: the same in every checkout.
@@ -72,6 +75,7 @@ _REPLACED: tuple[tuple[re.Pattern[str], str], ...] = (
 _REPEATED = re.compile(r"(<n>)(?:[\s,:/x×-]{0,2}<n>)+")
 
 
+@lru_cache(maxsize=64)
 def readable(output: str) -> str:
     """An output without escapes, control characters, overwritten progress and secrets, at most 24,000 characters:
     its beginning and its end, long lines cut."""
@@ -80,7 +84,7 @@ def readable(output: str) -> str:
     text = _CONTROL.sub("", _ESCAPES.sub("", output).replace("\r\n", "\n"))
     # A carriage return begins a line anew, as progress bars do: what it overwrote was never to stay.
     shown = (line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
-    return redact_secrets("\n".join(line[:_LONGEST_LINE] for line in shown))
+    return redact_secrets(_ERROR_TAG.sub("", "\n".join(line[:_LONGEST_LINE] for line in shown)))
 
 
 def one_line(text: str, *, limit: int = LINE_CHARS) -> str:

@@ -23,7 +23,7 @@ migrate:
 service:
     docker compose (?:up|start|restart), docker-compose (?:up|start|restart), docker
     (?:start|run|restart|network|volume), systemctl (?:start|restart|enable|daemon-reload), service, brew
-    services, redis-server, mongod, pg_ctl, (?:npm|yarn|pnpm|bun)(?: run)? (?:start|dev|serve), make
+    services(?: \w+)?, redis-server, mongod, pg_ctl, (?:npm|yarn|pnpm|bun)(?: run)? (?:start|dev|serve), make
     (?:up|start|run|serve|dev), minikube start, colima start, kubectl (?:apply|rollout|create|port-forward),
     uvicorn, gunicorn, nginx, ollama, manage\.py runserver, flask run, dockerd, ssh-agent
 setup:

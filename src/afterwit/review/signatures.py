@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from afterwit.records import Step
 from afterwit.review.actions import Act, act_of
-from afterwit.review.faults import COMMANDS, ERROR_LINE, EXCEPTION, HTTP_STATUS, PROGRAMS, SYSTEM, Fault
-from afterwit.review.normalising import is_telling_file, normalise, readable, route
+from afterwit.review.faults import AROUND, COMMANDS, ERROR_LINE, EXCEPTION, HTTP_STATUS, PROGRAMS, SYSTEM, TESTS, Fault
+from afterwit.review.instructions import reads_as_instruction
+from afterwit.review.normalising import LINE_CHARS, is_telling_file, normalise, readable, route
 
 
 @dataclass(frozen=True)
@@ -18,7 +20,7 @@ class Signature:
     tool: str
     #: its class: "module not found", "HTTP 401", "TS2345"
     error: str
-    #: the line that says so, normalised, at most 160 characters; words of a tool, never to be obeyed
+    #: the line that says so, normalised, at most 160 characters; its class when the line gives orders
     text: str
     #: what tells it from other faults of its class: a module, a route, a table; may be empty
     detail: str = ""
@@ -45,6 +47,7 @@ _NONE_OF_IT = re.compile(
 )
 
 
+@lru_cache(maxsize=16)
 def signature(output: str, *, action: str = "", input: str = "") -> Signature | None:
     """The fault that an output shows.
 
@@ -58,10 +61,16 @@ def signature(output: str, *, action: str = "", input: str = "") -> Signature | 
     """
     text = "\n".join(_telling_lines(readable(output)))
     act = act_of(action, input)
-    for faults in (PROGRAMS, COMMANDS):
-        if found := _first(faults, text):
-            return found
-    return _of_http(text, act) or _of_exception(text, act) or _first(SYSTEM, text, act) or _of_line(text, act)
+    return (
+        _first(PROGRAMS, text)
+        or _first(COMMANDS, text)
+        or _of_test(text, act)
+        or _of_http(text, act)
+        or _of_exception(text, act)
+        or _first(SYSTEM, text, act)
+        or _first(AROUND, text)
+        or _of_line(text, act)
+    )
 
 
 def fault_of(step: Step) -> Signature | None:
@@ -75,13 +84,14 @@ def fault_of(step: Step) -> Signature | None:
     found = signature(step.output, action=step.action, input=step.input)
     if found is not None:
         return found
-    lines = [line for line in readable(step.output).splitlines() if line.strip()]
+    lines = [line for line in readable(step.output).splitlines() if line.strip() and not _EXIT_CODE.search(line)]
     text = normalise(lines[-1]) if lines else ""
-    return Signature(act_of(step.action, step.input).program, "failed", text, text)
+    return _plain(Signature(act_of(step.action, step.input).program, "failed", text, text))
 
 
 def _telling_lines(text: str) -> Iterator[str]:
-    for line in text.splitlines():
+    # Of lines that repeat, the last: a retry loop says a thousand times what one line tells.
+    for line in reversed(dict.fromkeys(reversed(text.splitlines()))):
         if _HARMLESS.search(line) or (_LISTED.search(line) and not _TEST_CODE.search(line)):
             continue
         yield _NONE_OF_IT.sub("", line)
@@ -98,8 +108,23 @@ def _first(faults: tuple[Fault, ...], text: str, act: Act | None = None) -> Sign
         error = fault.error.format(code=groups.get("code", ""))
         tool = (act.program if act and fault.tool == "system" else "") or fault.tool
         line = _line_of(text, found)
-        return Signature(tool, error, line, _detail(fault, groups.get("what", ""), line))
+        return _plain(Signature(tool, error, line, _detail(fault, groups.get("what", ""), line)))
     return None
+
+
+def _plain(found: Signature) -> Signature:
+    """A fault without words that give orders: they would be stored, shown, and one day followed."""
+    detail = "" if reads_as_instruction(found.detail) else found.detail
+    text = found.error if reads_as_instruction(found.text) else found.text
+    return replace(found, text=text, detail=detail)
+
+
+def _of_test(text: str, act: Act) -> Signature | None:
+    """A failed test; what the system refused to it is the fault when its line says so."""
+    found = _first(TESTS, text)
+    if found is None:
+        return None
+    return _first(SYSTEM, found.text, act) or found
 
 
 def _match(fault: Fault, text: str) -> re.Match[str] | None:
@@ -126,7 +151,10 @@ def _line_of(text: str, found: re.Match[str]) -> str:
     start = text.rfind("\n", 0, last) + 1
     end = text.find("\n", last)
     line = text[start : end if end >= 0 else len(text)]
-    return normalise(line if len(line) <= 240 else text[max(start, found.start()) : found.end()])
+    if len(line) > LINE_CHARS:
+        # What was found tells more than the beginning of a long line.
+        line = text[max(start, found.start()) : end if end >= 0 else len(text)]
+    return normalise(line)
 
 
 def _of_http(text: str, act: Act) -> Signature | None:
@@ -136,7 +164,7 @@ def _of_http(text: str, act: Act) -> Signature | None:
     status = next(value for value in found.groups() if value)
     address = re.search(r"https?://([^\s'\"<>)\]}]{1,300})", text)
     where = route(address[1]) if address else act.target if act.domain else ""
-    return Signature("http", f"HTTP {status}", _line_of(text, found), where)
+    return _plain(Signature("http", f"HTTP {status}", _line_of(text, found), where))
 
 
 def _of_exception(text: str, act: Act) -> Signature | None:
@@ -147,7 +175,8 @@ def _of_exception(text: str, act: Act) -> Signature | None:
         # What the system refused is the same fault in every language.
         return below
     code = found["code"].rpartition(".")[2]
-    return Signature(_runtime(text), code, _line_of(text, found), normalise(found["what"] or "", limit=100))
+    detail = normalise(found["what"] or "", limit=100)
+    return _plain(Signature(_runtime(text), code, _line_of(text, found), detail))
 
 
 def _runtime(text: str) -> str:
@@ -165,7 +194,7 @@ def _of_line(text: str, act: Act) -> Signature | None:
     if found is None or not re.search(r"[^\W\d]", found["what"]):
         return None
     line = normalise(found["what"])
-    return Signature(act.program, "error", normalise(found.group()), line) if line else None
+    return _plain(Signature(act.program, "error", normalise(found.group()), line)) if line else None
 
 
 # --- Did it fail? ---------------------------------------------------------------------------------
@@ -217,7 +246,7 @@ def is_failure(step: Step) -> bool:
 def _shows_failure(step: Step) -> bool:
     text = readable(step.output)
     act = act_of(step.action, step.input)
-    if _TOOL_ERROR.search(text[:400]):
+    if _TOOL_ERROR.search(step.output[:400]):
         return True
     if act.is_dump:
         head = text.lstrip()[:300]

@@ -26,6 +26,9 @@ _AUTHORIZATION = re.compile(
     r"(?i)\b((?:proxy-)?authorization['\"]?\s{0,3}[:=]\s{0,3}['\"]?(?:bearer|basic|token|digest|apikey)\s{1,3}|bearer\s{1,3})"
     r"(?![<$\[{])([A-Za-z0-9._~+/=-]{8,})"
 )
+_NAMED = re.compile(
+    r"(?i)pass|pwd|secret|key|credential|token|bearer|authorization|curl|mysql|mariadb|密码|口令|密钥|令牌|私钥"
+)
 _NAME = (
     r"[A-Za-z0-9_.-]{0,40}(?:passw(?:or)?d|passwd|passphrase|pwd|secret|api[_-]?key|access[_-]?key|private[_-]?key|"
     r"auth[_-]?key|account[_-]?key|credential|token)(?:_?\d{1,4}|_value)?"
@@ -63,9 +66,13 @@ def redact_secrets(text: str) -> str:
     a URL, an Authorization header, and the value that is given to a name such as `password` or `API_KEY`, in English
     or Chinese. Numbers, hashes and identifiers without such a name stay. Redacting twice changes nothing more.
     """
-    text = _PRIVATE_KEY.sub(REDACTED, text)
+    if "PRIVATE KEY" in text:
+        text = _PRIVATE_KEY.sub(REDACTED, text)
     text = _PREFIXED.sub(REDACTED, text)
-    text = _USERINFO.sub(REDACTED, text)
+    if "://" in text:
+        text = _USERINFO.sub(REDACTED, text)
+    if not _NAMED.search(text):  # most outputs name none, and the patterns below look at every word
+        return text
     text = _AUTHORIZATION.sub(rf"\g<1>{REDACTED}", text)
     for pattern in (_CURL_USER, _MYSQL_PASSWORD, _ASSIGNED, _OPTION, _CHINESE):
         text = pattern.sub(_redacted, text)

@@ -1,0 +1,235 @@
+"""Which failures of a task were overcome, and by what; which were not."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from afterwit.review.attempts import Attempt, same_goal
+from afterwit.review.changes import Change, change_between, edit_change, general
+from afterwit.review.instructions import is_dangerous, reads_as_instruction
+from afterwit.review.normalising import readable
+
+#: How many attempts later a failure may still be overcome.
+_REACH = 16
+
+
+@dataclass(frozen=True)
+class Fix:
+    """A failure that was overcome."""
+
+    #: attempts that failed in the same way, in order; at least one
+    failed: tuple[Attempt, ...]
+    worked: Attempt
+    #: what made the difference; None when nothing did, or nothing worth telling
+    change: Change | None
+    #: what was done in between, oldest first
+    between: tuple[Attempt, ...] = ()
+
+
+@dataclass(frozen=True)
+class DeadEnd:
+    """A failure that was not overcome in its task."""
+
+    failed: tuple[Attempt, ...]
+    #: nothing that worked came after it
+    ends_the_task: bool
+
+
+def fixes_and_dead_ends(attempts: Sequence[Attempt]) -> tuple[list[Fix], list[DeadEnd]]:
+    """Sort a task's failures into those that were overcome and those that were not; both in order."""
+    fixes: list[Fix] = []
+    open_: dict[str, list[Attempt]] = {}
+    done: set[int] = set()
+    for index, attempt in enumerate(attempts):
+        if not attempt.failed or index in done:
+            continue
+        chain = _chain(attempts, index)
+        done.update(chain)
+        tried = [attempts[place] for place in chain]
+        if tried[-1].failed:
+            for one in tried:
+                open_.setdefault(one.fault_key, []).append(one)
+            continue
+        fixes += _segments(attempts, chain)
+    last = max(
+        (index for index, attempt in enumerate(attempts) if not attempt.failed and not attempt.act.is_dump), default=-1
+    )
+    ends = [DeadEnd(tuple(group), attempts.index(group[-1]) > last) for group in open_.values()]
+    return fixes, ends
+
+
+def _chain(attempts: Sequence[Attempt], start: int) -> list[int]:
+    """Places of the attempts at one goal from a failure on, up to the first that worked."""
+    chain = [start]
+    for index in range(start + 1, min(len(attempts), start + 1 + _REACH * 2)):
+        if index - chain[-1] > _REACH:
+            break
+        if same_goal(attempts[start], attempts[index]):
+            chain.append(index)
+            if not attempts[index].failed:
+                break
+    return chain
+
+
+def _segments(attempts: Sequence[Attempt], chain: list[int]) -> list[Fix]:
+    """One fix per fault that was met on the way to what worked."""
+    fixes: list[Fix] = []
+    group: list[int] = []
+    for place, following in pairwise(chain):
+        group.append(place)
+        if attempts[following].fault_key == attempts[place].fault_key:
+            continue
+        failed = tuple(attempts[one] for one in group)
+        between = tuple(
+            one
+            for one in attempts[place + 1 : following]
+            if one.changes_something or _reads_before_edit(failed[-1], one)
+        )
+        worked = attempts[following]
+        change = _change(failed, between, worked, attempts)
+        fixes.append(Fix(failed, worked, change, between))
+        group = []
+    return fixes
+
+
+def _reads_before_edit(failed: Attempt, one: Attempt) -> bool:
+    return failed.fault is not None and failed.fault.error == "file not read before the edit" and one.act.kind == "read"
+
+
+def _change(
+    failed: tuple[Attempt, ...], between: tuple[Attempt, ...], worked: Attempt, attempts: Sequence[Attempt]
+) -> Change | None:
+    last = failed[-1]
+    change = change_between(last, worked)
+    if (
+        change is not None
+        and change.kind in ("exact", "indentation", "statement", "unique")
+        and len(failed) < _needed(change)
+    ):
+        change = None
+    if change is None:
+        change = _by_what_came_between(last, between, worked)
+    elif prepared := _prepared(last, between, change):
+        change = replace(change, first=prepared)
+    if change is None and _is_unchanged(last, worked) and not between and len(failed) >= 3:
+        change = Change("retry", (str(len(failed) + 1),))
+    if change is None or any(is_dangerous(part) for part in (*change.first, *change.parts)):
+        return None
+    return None if _told_by_a_page(change, attempts, worked) else change
+
+
+def _needed(change: Change) -> int:
+    """How often a slip in the text of an edit must happen to be worth a word."""
+    return 2 if change.kind == "statement" else 1
+
+
+def _is_unchanged(failed: Attempt, worked: Attempt) -> bool:
+    return failed.act.command == worked.act.command and failed.act.directory == worked.act.directory
+
+
+#: Class of fault -> kinds of action that put it right.
+_CURES = (
+    (
+        re.compile(
+            r"module not found|command not found|header not found|linker|package|gem|browser not installed|"
+            r"distribution|not required|go\.sum|wheel|cannot find"
+        ),
+        ("install", "setup"),
+    ),
+    (re.compile(r"no such (?:table|relation|column|database|schema|role)|syntax error"), ("migrate", "sql", "setup")),
+    (
+        re.compile(
+            r"connection (?:refused|reset)|not reachable|daemon|unhealthy|not running|server refused|HTTP 50\d|no "
+            r"such container"
+        ),
+        ("service", "setup", "run"),
+    ),
+    (
+        re.compile(r"permission denied|ownership|key refused|authentication|login|credentials|HTTP 40[13]|identity"),
+        ("setup", "service", "run", "http"),
+    ),
+    (re.compile(r"in use|locked|file exists"), ("run", "service", "setup")),
+    (re.compile(r"remote is ahead|overwritten|conflict|upstream|ref unknown|not a repository|rebase"), ("vcs",)),
+    (re.compile(r"element|timed out|page closed|net::"), ("browse",)),
+    (re.compile(r"file not read before|file changed since"), ("read",)),
+    (re.compile(r"HTTP 429|locked|timed out|connection refused|HTTP 503"), ("wait",)),
+)
+
+
+def _by_what_came_between(failed: Attempt, between: Sequence[Attempt], worked: Attempt) -> Change | None:
+    """What was done before the same thing worked: an installation, a migration, a setting, an edit of settings."""
+    error = failed.fault.error if failed.fault else ""
+    wanted = [kind for pattern, kinds in _CURES if pattern.search(error) for kind in kinds]
+    acting = [
+        one
+        for one in between
+        if one.act.kind != "edit" and not (one.act.kind == "browse" and worked.act.kind != "browse")
+    ]
+    fitting = [one for one in acting if _kind(one) in wanted] or [
+        one for one in acting if _kind(one) in ("install", "migrate", "service", "setup", "build")
+    ]
+    chosen = fitting or [one for one in acting if _kind(one) not in ("wait", "vcs")][-1:]
+    edited = [one for one in between if one.act.kind == "edit"]
+    if chosen and not (edited and all(_takes_up(one) for one in chosen)):
+        return _first(chosen[-2:])
+    settings = [change for one in edited if (change := edit_change(one))]
+    return settings[-1] if settings else None
+
+
+def _takes_up(attempt: Attempt) -> bool:
+    """It only makes an edit take effect: a restart or a build would have changed nothing without it."""
+    return attempt.act.kind in ("service", "build")
+
+
+def _prepared(failed: Attempt, between: Sequence[Attempt], change: Change) -> tuple[str, ...]:
+    """What was made before and then used: `python -m venv .venv`, then `.venv/bin/pip` instead of `pip`."""
+    made = [one for one in between if _kind(one) in ("setup", "install") and one.act.target and change.kind != "edit"]
+    return tuple(_shown(one) for one in made if any(one.act.target in part for part in change.parts))[-1:]
+
+
+def _kind(attempt: Attempt) -> str:
+    return "wait" if attempt.act.program == "sleep" or attempt.act.tool.endswith("wait") else attempt.act.kind
+
+
+def _first(chosen: Sequence[Attempt]) -> Change | None:
+    if all(_kind(one) == "wait" for one in chosen):
+        return Change("wait", (general(chosen[-1].act.command or chosen[-1].act.program),))
+    commands = [_shown(one) for one in chosen if _kind(one) != "wait"]
+    commands = list(dict.fromkeys(one for one in commands if one))
+    if not commands:
+        return None
+    if chosen[-1].act.kind == "read":
+        return Change("read", ())
+    return Change("first", tuple(commands))
+
+
+def _shown(attempt: Attempt) -> str:
+    act = attempt.act
+    if act.words:
+        return general(act.command)
+    given = ", ".join(f"{name}={value}" for name, value in list(act.arguments.items())[:3] if len(value) <= 60)
+    return general(f"{act.program} {given}" if given else f"{act.program} {act.command if not act.arguments else ''}")
+
+
+def _told_by_a_page(change: Change, attempts: Sequence[Attempt], worked: Attempt) -> bool:
+    """Whether what was done stands in an output as an order to whoever reads it: then it is no experience."""
+    told = [part for part in (*change.first, *change.parts) if len(part) >= 6]
+    if not told:
+        return False
+    for attempt in attempts:
+        if attempt.position > worked.position:
+            break
+        if any(part in attempt.step.output for part in told):
+            lines = readable(attempt.step.output).splitlines()
+            at = [number for number, line in enumerate(lines) if any(part in line for part in told)]
+            if any(
+                reads_as_instruction(" ".join(lines[max(0, number - 1) : number + 2])) for number in at
+            ) and _is_foreign(attempt):
+                return True
+    return False
+
+
+def _is_foreign(attempt: Attempt) -> bool:
+    """The output is somebody else's words: a page, a file, an answer, a tool of another server."""
+    return attempt.act.kind in ("browse", "http", "read", "search", "call", "sql")

@@ -1,7 +1,8 @@
 """Readers of the session files that agents' clients keep: what was asked, done, said and came back, as steps of tasks.
 
 What each client writes into the user's name without the user having said it (hook output, instruction files,
-reminders, summaries) is told apart, and never given as the user's words.
+reminders, summaries) is told apart, and never given as the user's words. Secrets are still in it: logging steps takes
+them out.
 """
 
 from afterwit.transcripts.clients import CLIENTS, Client, detect, find_sessions

@@ -44,11 +44,11 @@ def read_session(
     chosen = client_named(client or detect(path))
     # Taken before reading: what is written meanwhile makes the file larger than this.
     bytes_now = 0 if session_id else size(path)
-    start = after or Cursor()
-    reading = _read(_records(path, chosen, session_id, live=live), chosen, start, live=live)
-    if reading is None:
+    try:
+        reading = _read(_records(path, chosen, session_id, live=live), chosen, after or Cursor(), live=live)
+    except _Rewritten:
         again = _read(_records(path, chosen, session_id, live=live), chosen, Cursor(), live=live)
-        reading = replace(again, restarted=True) if again else Reading(chosen.name, Header(), (), start)
+        reading = replace(again, restarted=True)
     return replace(reading, cursor=replace(reading.cursor, size=bytes_now))
 
 
@@ -78,10 +78,18 @@ def _opencode_messages(path: Path, session_id: str) -> Iterator[Mapping[str, Any
     return opencode.database_messages(path, session_id)
 
 
+class _Rewritten(Exception):
+    """The session does not begin with what the cursor covers."""
+
+
 def _read(
     source: Iterator[tuple[str, Mapping[str, Any]] | Skipped], client: Client, after: Cursor, *, live: bool
-) -> Reading | None:
-    """One pass; None when the session does not begin with what the cursor covers."""
+) -> Reading:
+    """One pass through a session.
+
+    Raises:
+        _Rewritten: never for an empty cursor.
+    """
     header, assembler = Header(), Assembler()
     reader = client.reader(header)
     digest, count = hashlib.sha256(), 0
@@ -96,7 +104,7 @@ def _read(
             count += 1
             digest.update(item.key.encode(errors="replace") + b"\0")
             if count == after.items and digest.hexdigest()[:_DIGEST_CHARS] != after.digest:
-                return None
+                raise _Rewritten
             if count > after.items:
                 items += [] if item.key in known else [item]
                 known.discard(item.key)
@@ -104,7 +112,7 @@ def _read(
     cursor = after
     if count or rest:
         if count < after.items:
-            return None
+            raise _Rewritten
         given = sorted(known.union(item.key for item in rest))
         cursor = Cursor(count, digest.hexdigest()[:_DIGEST_CHARS] if count else "", tuple(given))
         items += [item for item in rest if item.key not in known]

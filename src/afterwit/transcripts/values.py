@@ -79,7 +79,7 @@ def _ends(text: str, most: int) -> str:
 def printed(value: object) -> str:
     """What a tool printed, as text: of a list its texts, of an object its output or error. Images are left out."""
     if isinstance(value, str):
-        return kept(_WRAPPER.sub("", value))
+        return kept(_WRAPPER.sub("", value) if "untrusted_context>" in value else value)
     if isinstance(value, list):
         parts = cast("list[object]", value)
         return kept("\n".join(filter(None, (one if isinstance(one, str) else _text_of(mapping(one)) for one in parts))))

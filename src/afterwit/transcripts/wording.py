@@ -7,7 +7,7 @@ it were. When in doubt, words are not taken for the user's.
 
 import re
 
-from afterwit.vocabulary import strip_injected
+from afterwit.vocabulary import FENCE, strip_injected
 
 #: Elements that clients and hooks wrap around what they put in, whatever they hold.
 _ELEMENTS = (
@@ -19,7 +19,7 @@ _ELEMENTS = (
     "bash-(?:input|stdout|stderr)|task-notification|teammate-message|cross-session-message|user-memory-input|"
     "ide_(?:opened_file|selection|diagnostics|context)|new-diagnostics|tick|persisted-output|fork-boilerplate|"
     # Codex
-    "environment_context|user_instructions|instructions|turn_aborted|subagent_notification|user_shell_command|"
+    "environment_context|user_instructions|turn_aborted|subagent_notification|user_shell_command|"
     "goal_context|tool_context|reasoning_context|pinned_notes|skill|skills_instructions|apps_instructions|"
     "plugins_instructions|permissions instructions|collaboration_mode|model_switch|personality_spec|"
     "realtime_conversation|recommended_plugins|internal_model_context|"
@@ -94,7 +94,10 @@ def _without_elements(text: str) -> str:
 
 def strip_reminders(text: str) -> str:
     """Text without what recall put in and without the reminders that a client adds to what tools print."""
-    return _REMINDER.sub("", strip_injected(text)).strip("\n") if "<" in text or "[m:" in text.casefold() else text
+    folded = text.casefold()
+    if FENCE in folded or "[m:" in folded:  # seldom there, and costly to look for line by line
+        text = strip_injected(text)
+    return _REMINDER.sub("", text).strip("\n") if "<system-reminder>" in text else text
 
 
 def is_interruption(text: str) -> bool:

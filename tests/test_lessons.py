@@ -186,6 +186,56 @@ def test_a_command_that_works_at_the_fourth_attempt_is_flaky() -> None:
     assert lessons(row, row, (*row[:2], "data", True)) == []
 
 
+_RESET = "Unable to connect to the server: read: connection reset by peer"
+
+
+def test_another_flag_does_not_explain_that_a_connection_held() -> None:
+    row = ("bash", "kubectl rollout status deployment/web", _RESET, False)
+    better = ("bash", "kubectl rollout status deployment/web --timeout=60s", "web Running", True)
+    assert lessons(row, better) == []
+    assert lessons(row, row, row, better)[0].structured["action"] == "add `--timeout=60s`"
+
+
+def test_what_helped_is_told_against_the_attempt_that_is_most_like_it() -> None:
+    fault = "npm error code ERESOLVE"
+    ways = ["npm install a", "npm install a --prefer-offline", "npm install a --no-audit"]
+    found = lessons(
+        *(("bash", way, fault, False) for way in ways), ("bash", "npm install a --legacy-peer-deps", "", True)
+    )
+    assert [one.structured["action"] for one in found] == ["add `--legacy-peer-deps`"]
+    assert "`npm install a`" in found[0].summary
+
+
+def test_going_back_to_what_had_failed_is_not_what_helped() -> None:
+    fault = "sqlite3.OperationalError: no such table: ledger"
+    found = lessons(
+        ("bash", "python manage.py report ledger", fault, False),
+        ("bash", "python manage.py report ledger --database replica", fault, False),
+        ("bash", "python manage.py migrate", "ok", True),
+        ("bash", "python manage.py report ledger", "14 rows", True),
+    )
+    assert [one.structured["action"] for one in found] == ["first run `python manage.py migrate`"]
+
+
+def test_what_only_led_to_another_fault_and_was_given_up_is_no_fix() -> None:
+    found = lessons(
+        ("bash", "python shop.py report", "shop.py: error: no EUR rate in source 'bank'", False),
+        ("bash", "python shop.py report --currency USD", "shop.py: error: no USD rate in source 'bank'", False),
+        ("bash", "python shop.py report --rates ecb", "4812 EUR", True),
+    )
+    assert "add `--currency USD`" not in [one.structured["action"] for one in found]
+    assert any("--rates ecb" in one.structured["action"] for one in found)
+
+
+def test_a_folder_of_the_checkout_stays_in_a_quoted_command() -> None:
+    fault = "FileNotFoundError: [Errno 2] No such file or directory: 'convert.toml'"
+    found = lessons(
+        ("bash", "python ../etl/convert.py ../data/x.csv", fault, False),
+        ("bash", "cd etl && python convert.py ../data/x.csv", "done", True),
+    )
+    assert "../data/x.csv" in found[0].summary
+
+
 def test_a_dead_end_that_came_twice_is_a_warning() -> None:
     row = ("bash", "git push", "remote: Repository not found.", False)
     found = review(row, ("bash", "git push --all", "remote: Repository not found.", False), ("bash", "ls", "a", True))
@@ -204,6 +254,42 @@ def test_the_cause_that_the_agent_named_is_kept_when_only_code_was_changed() -> 
     assert len(found) == 1
     assert "decimal commas" in found[0].summary
     assert found[0].basis is Basis.INFERRED
+
+
+def test_a_cause_is_told_of_the_failure_that_it_was_said_of() -> None:
+    found = lessons(
+        ("bash", "python load.py", "Traceback (most recent call last):\nValueError: bad row", False),
+        ("Edit", '{"file_path": "load.py", "old_string": "a"}', "String to replace not found in file.", False),
+        (
+            "Edit",
+            '{"file_path": "load.py", "old_string": "a b"}',
+            "ok",
+            True,
+            "It failed because the text has a space.",
+        ),
+        ("bash", "python load.py", "ok", True),
+    )
+    assert not any("ValueError" in one.summary and "space" in one.summary for one in found)
+
+
+def test_a_script_of_the_task_itself_is_not_quoted() -> None:
+    found = lessons(
+        ("Write", '{"file_path": "/w/repro_bug.py", "content": "import yaml"}', "ok", True),
+        ("bash", "python repro_bug.py", _NO_YAML, False),
+        ("bash", "pip install pyyaml", "", True),
+        ("bash", "python repro_bug.py", "x", True),
+    )
+    assert [one.summary.count("repro_bug") for one in found] == [0]
+
+
+def test_the_fault_that_the_task_was_given_for_is_no_lesson() -> None:
+    rows = (
+        ("bash", "python cart.py", "Traceback (most recent call last):\nDecimalException: total_with_tax", False),
+        ("Edit", '{"file_path": "cart.py", "new_string": "b"}', "ok", True, "It failed because tax was a float."),
+        ("bash", "python cart.py", "ok", True),
+    )
+    assert review(*rows, goal="Fix the DecimalException in the cart").findings == ()
+    assert len(review(*rows, goal="Speed the cart up").findings) == 1
 
 
 def test_conditions_are_recorded_where_the_advice_depends_on_them() -> None:

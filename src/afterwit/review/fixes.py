@@ -1,10 +1,12 @@
 """Which failures of a task were overcome, and by what; which were not."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from afterwit.review.actions import Act
 from afterwit.review.attempts import Attempt, same_goal
 from afterwit.review.changes import Change, change_between, edit_change, general
 from afterwit.review.instructions import is_dangerous, reads_as_instruction
@@ -12,6 +14,16 @@ from afterwit.review.normalising import readable
 
 #: How many attempts later a failure may still be overcome.
 _REACH = 16
+#: How often the same thing must fail before another way of doing it is more than luck, where faults go by themselves.
+_TIMES_FOR_CHANCE = 3
+#: Faults of networks and of what is busy, which come and go.
+_PASSING = re.compile(
+    r"(?i)^(?:connection reset|timed out|name not resolved|HTTP (?:429|50[0234])|ServiceUnavailable|server refused|"
+    r"deadlock)|"
+    r"(?:handshake|i/o|gateway|connection) time-?out|temporary|currently unable|too many requests|暂时"
+)
+#: Kinds of changes that are a matter of the command alone.
+_OF_COMMANDS = frozenset(("add", "drop", "set", "replace", "swap", "directory", "value", "command", "header", "field"))
 
 
 @dataclass(frozen=True)
@@ -20,6 +32,8 @@ class Fix:
 
     #: attempts that failed in the same way, in order; at least one
     failed: tuple[Attempt, ...]
+    #: of them, the one that is most like what worked: what differs from it is what helped
+    nearest: Attempt
     worked: Attempt
     #: what made the difference; None when nothing did, or nothing worth telling
     change: Change | None
@@ -86,11 +100,35 @@ def _segments(attempts: Sequence[Attempt], chain: list[int]) -> list[Fix]:
             for one in attempts[place + 1 : following]
             if one.changes_something or _reads_before_edit(failed[-1], one)
         )
-        worked = attempts[following]
-        change = _change(failed, between, worked, attempts)
-        fixes.append(Fix(failed, worked, change, between))
+        worked, nearest = attempts[following], _nearest(failed, attempts[following])
+        change = _change(failed, nearest, between, attempts, worked)
+        if change is not None and worked.failed and not _is_kept(change, attempts[chain[-1]]):
+            change = None
+        fixes.append(Fix(failed, nearest, worked, change, between))
         group = []
     return fixes
+
+
+def _nearest(failed: Sequence[Attempt], worked: Attempt) -> Attempt:
+    """The failed attempt that is most like what worked, the last of several."""
+    return min(reversed(failed), key=lambda one: _distance(one.act, worked.act))
+
+
+def _distance(failed: Act, worked: Act) -> int:
+    """How much two commands differ; what had to go counts more than what was added. 0 for what is no command."""
+    if not failed.words or not worked.words:
+        return 0
+    before, after = Counter(failed.words), Counter(worked.words)
+    return 2 * (before - after).total() + (after - before).total() + (failed.directory != worked.directory)
+
+
+def _is_kept(change: Change, last: Attempt) -> bool:
+    """Whether the attempt that worked in the end still has what only led from one fault to another."""
+    if change.kind not in _OF_COMMANDS or not last.act.words:
+        return True
+    given = f"{last.act.directory} {last.act.command}"
+    held = all(word in given for word in change.parts[0].split() if "<" not in word)
+    return held != (change.kind == "drop")
 
 
 def _reads_before_edit(failed: Attempt, one: Attempt) -> bool:
@@ -98,10 +136,16 @@ def _reads_before_edit(failed: Attempt, one: Attempt) -> bool:
 
 
 def _change(
-    failed: tuple[Attempt, ...], between: tuple[Attempt, ...], worked: Attempt, attempts: Sequence[Attempt]
+    failed: tuple[Attempt, ...],
+    last: Attempt,
+    between: tuple[Attempt, ...],
+    attempts: Sequence[Attempt],
+    worked: Attempt,
 ) -> Change | None:
-    last = failed[-1]
+    """What made the difference between `last`, one of the failed attempts, and the one that worked."""
     change = change_between(last, worked)
+    if change is not None and _may_be_chance(change, failed, last, worked):
+        return None
     if (
         change is not None
         and change.kind in ("exact", "indentation", "statement", "unique")
@@ -117,6 +161,17 @@ def _change(
     if change is None or any(is_dangerous(part) for part in (*change.first, *change.parts)):
         return None
     return None if _told_by_a_page(change, attempts, worked) else change
+
+
+def _may_be_chance(change: Change, failed: Sequence[Attempt], last: Attempt, worked: Attempt) -> bool:
+    """Whether the fault may have gone by itself, so that what was done otherwise the next time proves nothing.
+
+    Not for what installs: there another mirror or a longer wait is what helps.
+    """
+    if change.kind not in _OF_COMMANDS or worked.act.kind == "install" or not last.act.words or last.fault is None:
+        return False
+    times = sum(_distance(one.act, last.act) == 0 for one in failed)
+    return _PASSING.search(f"{last.fault.error}: {last.fault.text}") is not None and times < _TIMES_FOR_CHANCE
 
 
 def _needed(change: Change) -> int:

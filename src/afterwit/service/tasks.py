@@ -27,9 +27,11 @@ from afterwit.records import (
     Use,
     new_id,
 )
+from afterwit.review.lessons import review_steps
 from afterwit.review.proof import credits, is_withheld, verdict
 from afterwit.review.working import Working, working
 from afterwit.service.briefing import Briefing, Briefings, without_others
+from afterwit.service.learning import cleaned
 from afterwit.service.options import SearchOptions
 from afterwit.service.stepping import (
     MAX_GOAL_BYTES,
@@ -335,14 +337,14 @@ class Tasks(Briefings):
                 self._end(task, "", "time over", (), now)
 
     def _end(self, task: Task, outcome: str, summary: str, used: Sequence[str], now: datetime) -> TaskReceipt:
-        steps = self.store.steps(self.space, task.id)
-        status = read_outcome(outcome) or TaskStatus.ABANDONED
+        steps = cleaned(self.store.steps(self.space, task.id))
+        status = read_outcome(outcome) or review_steps(task, steps).outcome or TaskStatus.ABANDONED
         with self.store.transaction(self.space, now=now, actor=self.writer.name) as tx:
             ended = replace(task, status=status, outcome=summary, ended_at=now)
             tx.apply([CloseTask(task.id, status, summary, now)])
             credited = self._credit(tx, ended, steps, used, now)
         self._answers.clear()
-        receipts: tuple[Receipt, ...] = ()
+        receipts = self.review(task.id, with_llm=False).receipts
         language = text.language(task.goal)
         message = say(
             "task_ended",
@@ -380,7 +382,8 @@ class Tasks(Briefings):
         if memory.status is not Status.ACTIVE:
             return ""
         uses = tx.uses(self.space, memory.id)
-        ids = list(dict.fromkeys(use.task_id for use in uses if use.task_id))
+        origins = (memory.source.ref, *memory.supporters)
+        ids = [id for id in dict.fromkeys((*(use.task_id for use in uses), *origins)) if id]
         tasks = {id: found for id in ids if (found := tx.task(self.space, id)) is not None}
         judged = verdict(memory, uses, tasks)
         if judged is None:
@@ -390,7 +393,7 @@ class Tasks(Briefings):
             fields["last_validated_at"] = now
         tx.apply([Revise(memory.id, fields, reason=judged.reason)])
         if judged.became in ("pending", "refuted"):
-            tx.apply(cascade(tx, memory))
+            tx.apply(cascade(tx, replace(memory, **fields)))
         return judged.became
 
 

@@ -1,0 +1,88 @@
+"""A finished task reviewed by a language model: one question about the task in a few points, the answer checked."""
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from afterwit import prompts, text
+from afterwit.records import Basis, Kind, Step, Task, Trust
+from afterwit.review.instructions import reads_as_instruction
+from afterwit.review.lessons import Finding
+from afterwit.review.trajectory import Episode
+
+if TYPE_CHECKING:
+    from afterwit.llm import LLM
+
+#: Most tokens of the answer: five lessons of three sentences. The question has at most 8 points of 240 characters.
+MAX_ANSWER_TOKENS = 1_500
+#: How sure a model's words make a lesson; never as sure as what a check showed.
+_CONFIDENCE = {"high": 0.8, "medium": 0.6, "low": 0.4}
+#: Tools that bring in what strangers wrote.
+_OUTSIDE = re.compile(
+    r"web|fetch|brows|http|url|crawl|scrape|playwright|puppeteer|selenium|navigate|mail|slack|chat|search_engine",
+    re.IGNORECASE,
+)
+
+
+def ask_for_lessons(
+    llm: "LLM", task: Task, steps: Sequence[Step], episode: Episode, *, timeout_s: float
+) -> list[Finding]:
+    """What a language model says a task teaches; only what names points of the task that there are.
+
+    Args:
+        llm: is asked once.
+        task: ended.
+        steps: the task's.
+        episode: the task in a few points; nothing else is shown.
+        timeout_s: longest wait.
+
+    Raises:
+        ProviderError: the model did not answer, or not in the form.
+        TooManyRequests: the token budget of the day is used up.
+    """
+    points = [point for point in episode.points if point.positions]
+    if not points:
+        return []
+    transcript = "\n".join(f"{number}. [{point.role}] {point.text}" for number, point in enumerate(points, start=1))
+    prompt = prompts.review(goal=text.redact_secrets(task.goal), outcome=_outcome(task), transcript=transcript)
+    answer = llm.answer(prompt, schema=prompts.Review, max_tokens=MAX_ANSWER_TOKENS, timeout_s=timeout_s)
+    there = {step.position for step in steps}
+    findings: list[Finding] = []
+    for lesson in answer.output.lessons:
+        shown = [points[number - 1] for number in lesson.steps if 1 <= number <= len(points)]
+        positions = tuple(sorted({place for point in shown for place in point.positions} & there))
+        if positions and not reads_as_instruction(f"{lesson.situation} {lesson.action} {lesson.result}"):
+            findings.append(_finding(lesson, positions, made_by={"prompt": prompt.purpose, "model": llm.model}))
+    return findings
+
+
+def trust_of(finding: Finding, steps: Sequence[Step]) -> Trust:
+    """The least trust of what a model's lesson rests on: what strangers wrote is not trusted for being retold."""
+    outside = any(step.position in finding.positions and _OUTSIDE.search(step.action) for step in steps)
+    return Trust.EXTERNAL if outside else Trust.AGENT
+
+
+def _finding(lesson: prompts.Lesson, positions: tuple[int, ...], *, made_by: dict[str, str]) -> Finding:
+    situation, action, result = (text.redact_secrets(part) for part in (lesson.situation, lesson.action, lesson.result))
+    structured = {"situation": situation, "action": action, "result": result, "nature": lesson.nature, **made_by}
+    return Finding(
+        Kind.LESSON,
+        _sentences(situation, action),
+        structured,
+        tuple(tag for tag in lesson.tags if tag),
+        basis=Basis.REFLECTED,
+        confidence=_CONFIDENCE[lesson.confidence],
+        positions=positions,
+    )
+
+
+def _sentences(situation: str, action: str) -> str:
+    """Situation and action as one or two sentences."""
+    chinese = text.language(situation + action) == "zh"
+    first = situation.rstrip(" .。,，;；:：")
+    return f"{first}：{action}" if chinese else f"{first}: {action}"
+
+
+def _outcome(task: Task) -> str:
+    said = text.redact_secrets(task.outcome)
+    return f"{task.status.value}: {said}" if said else task.status.value

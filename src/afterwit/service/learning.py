@@ -1,0 +1,172 @@
+"""From what a review found to memories: through the gate and the conflicts of every other write, never around them."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from afterwit.extract import extract
+from afterwit.gate import judge
+from afterwit.messages import say
+from afterwit.records import (
+    Change,
+    Connect,
+    Link,
+    LinkType,
+    Memory,
+    Outcome,
+    Receipt,
+    Source,
+    Standing,
+    Status,
+    Step,
+    Task,
+    Trust,
+    new_id,
+)
+from afterwit.resolve import merge
+from afterwit.review.lessons import Finding
+from afterwit.service.writing import Draft, Setting, draft
+from afterwit.storage import Reader
+from afterwit.text import language, redact_secrets
+from afterwit.vocabulary import fold_subject, fold_tags, fold_topic, strip_injected
+
+_TAGS = 8
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A finding on its way into the store."""
+
+    finding: Finding
+    #: what it makes, or the receipt that says why it makes nothing
+    made: "list[Draft] | Receipt"
+    #: least trust of what it comes from
+    trust: Trust
+
+
+def session_of(task: Task) -> str:
+    """What a task's findings count as evidence of, once: its session, or the task itself where none is known."""
+    return task.session or task.id
+
+
+def cleaned(steps: Sequence[Step]) -> list[Step]:
+    """Steps without what recall put into them, so that no memory is learned from itself."""
+    return [
+        replace(
+            step,
+            input=strip_injected(step.input),
+            output=strip_injected(step.output),
+            rationale=strip_injected(step.rationale),
+        )
+        for step in steps
+    ]
+
+
+def learned(finding: Finding, task: Task, setting: Setting, *, trust: Trust = Trust.AGENT) -> Learned:
+    """The memories that a finding makes.
+
+    The user's own words go through extraction like everything the user says; they are trusted as an agent that
+    passes them on, for an agent wrote the step.
+
+    Args:
+        finding: from a review.
+        task: in whose scope and pool it belongs.
+        setting: who reviews, and when.
+        trust: least trust of what it comes from.
+    """
+    trust = min(trust, setting.writer.trust, Trust.AGENT)
+    summary = redact_secrets(strip_injected(finding.summary)).strip()
+    finding = replace(finding, summary=summary)
+    if finding.from_user:
+        return Learned(
+            finding, _said(finding, task, replace(setting, writer=replace(setting.writer, trust=trust))), trust
+        )
+    verdict = judge(summary, explicit=True)
+    if not verdict.accepted:
+        return Learned(finding, Receipt(Outcome.REJECTED, reasons=(verdict.reason,), message=verdict.message), trust)
+    memory = Memory(
+        id=new_id(setting.now),
+        space=setting.space,
+        summary=summary,
+        kind=finding.kind,
+        recorded_at=setting.now,
+        happened_at=task.ended_at or setting.now,
+        scope=task.scope,
+        role=task.role,
+        subject=fold_subject(finding.subject) if finding.subject else "",
+        topic=fold_topic(finding.topic) if finding.topic else "",
+        tags=fold_tags(finding.tags[:_TAGS]),
+        structured=dict(finding.structured) | ({"key": finding.key} if finding.key else {}),
+        basis=finding.basis,
+        trust=trust,
+        source=Source("review", task.id),
+        confidence=finding.confidence,
+        standing=Standing.PENDING,
+        supporters=(session_of(task),),
+        applies=finding.applies,
+    )
+    return Learned(finding, [Draft(memory, is_change=False)], trust)
+
+
+def _said(finding: Finding, task: Task, setting: Setting) -> "list[Draft] | Receipt":
+    given: dict[str, object] = {
+        "source": "user",
+        "source_ref": session_of(task),
+        "scope": task.scope,
+        "role": task.role,
+        "happened_at": task.ended_at or setting.now,
+    }
+    if not extract(finding.summary, now=setting.now, timezone=setting.timezone):
+        given["kind"] = finding.kind.value
+    made = draft(finding.summary, given, setting)
+    if isinstance(made, Receipt):
+        return made
+    return [replace(one, memory=_of_task(one.memory, finding, task)) for one in made]
+
+
+def _of_task(memory: Memory, finding: Finding, task: Task) -> Memory:
+    structured = {**finding.structured, **memory.structured}
+    return replace(memory, source=Source("user", task.id), supporters=(session_of(task),), structured=structured)
+
+
+# --- into the store ---------------------------------------------------------------------------------
+
+
+def known_finding(reader: Reader, memory: Memory, key: str) -> Memory | None:
+    """The memory that another task's finding of the same key made in this place, in whatever state."""
+    if not key:
+        return None
+    links = reader.links(memory.space, [_mark(key)])
+    rows = reader.get(memory.space, [link.source_id for link in links if link.type is LinkType.ABOUT])
+    there = [row for row in rows.values() if (row.scope, row.role) == (memory.scope, memory.role)]
+    shared = [row for row in rows.values() if row.scope == memory.scope and not row.role]
+    return min(there or shared, key=lambda row: (row.status is not Status.ACTIVE, row.id), default=None)
+
+
+def again(known: Memory, new: Memory, now: datetime) -> tuple[list[Change], Receipt] | None:
+    """What the same finding of another task changes; None when it is to be stored as a new one.
+
+    What was refuted or forgotten is not learned again: the next task would be told the same wrong thing.
+    """
+    tongue = language(new.summary)
+    if known.standing is Standing.REFUTED or known.status is Status.FORGOTTEN:
+        message = say("learned_before", tongue)
+        return [], Receipt(Outcome.REJECTED, known.id, ("taken_out_before",), message)
+    if known.status not in (Status.ACTIVE, Status.QUARANTINED):
+        return None
+    found = merge(known, new, now=now, reason="same_finding")
+    return list(found.changes), found.receipt
+
+
+def evidence(memory_id: str, finding: Finding, task: Task, steps: Sequence[Step], now: datetime) -> list[Change]:
+    """Links from a memory to the steps it comes from, and to its key, by which it is found again."""
+    ids: Mapping[int, str] = {step.position: step.id for step in steps}
+    targets = [(LinkType.DERIVED_FROM, ids[place]) for place in finding.positions if place in ids]
+    if finding.key and not finding.from_user:
+        targets.append((LinkType.ABOUT, _mark(finding.key)))
+    return [Connect(Link(task.space, memory_id, type, target, now, note=task.id)) for type, target in targets]
+
+
+def _mark(key: str) -> str:
+    return f"finding:{hashlib.blake2b(key.encode(), digest_size=16).hexdigest()}"

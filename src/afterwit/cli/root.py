@@ -18,6 +18,7 @@ from afterwit.cli.moving import export, import_, reindex
 from afterwit.cli.naming import entity
 from afterwit.cli.options import place_options
 from afterwit.cli.reading import history, list_, search, show, summarize
+from afterwit.cli.reviewing import review, rollback
 from afterwit.cli.session import say_json
 from afterwit.cli.tasks import task
 from afterwit.cli.tending import clean, doctor, health, intents
@@ -40,6 +41,8 @@ COMMANDS: tuple[click.Command, ...] = (
     forget,
     summarize,
     task,
+    review,
+    rollback,
     entity,
     export,
     import_,

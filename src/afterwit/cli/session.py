@@ -50,11 +50,12 @@ class Session:
         return open_embedder(self.settings)
 
     @contextmanager
-    def memory(self, *, embeds: bool = False) -> "Generator[Afterwit]":
+    def memory(self, *, embeds: bool = False, asks: bool = False) -> "Generator[Afterwit]":
         """The memory, opened for the person at the keyboard.
 
         Args:
             embeds: text will be embedded for sure, so the model loads while the rest is imported.
+            asks: a language model may be asked, if there is one.
 
         Raises:
             ConfigError: a setting is wrong.
@@ -65,13 +66,15 @@ class Session:
         if embeds and embedder is not None:
             embedder.warm()
         # The service brings SQLAlchemy along, which `--help` must not pay for.
+        from afterwit.llm import open_llm  # noqa: PLC0415
         from afterwit.service import Afterwit, Writer  # noqa: PLC0415
         from afterwit.storage import open_store  # noqa: PLC0415
 
         # What a person repeats within a day counts once.
         writer = Writer(name="user", trust=Trust.USER, session=f"cli:{utc_now():%Y-%m-%d}")
+        llm = open_llm(settings) if asks else None
         store = open_store(settings.store, lock_wait_s=settings.lock_wait_s)
-        with Afterwit(store, embedder, settings=settings, writer=writer) as memory:
+        with Afterwit(store, embedder, settings=settings, writer=writer, llm=llm) as memory:
             yield memory
 
     def answer(self, values: Callable[[], Any], prose: Callable[[], str]) -> None:

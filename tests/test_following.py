@@ -24,3 +24,9 @@ from afterwit.testing.samples import NOW, SPACE, memory
 def test_a_sentence_advises_its_flags_for_the_tool_it_names(sentence: str, command: str, is_followed: bool) -> None:
     lesson = replace(memory(1, sentence, kind=Kind.LESSON), structured={})
     assert follows(Step("s", SPACE, "t", 0, "bash", NOW, command), lesson) is is_followed
+
+
+@pytest.mark.parametrize("action", ["leave out `--fast`", "去掉 `--fast`", "drop `--fast`"])
+def test_what_is_to_be_left_out_is_not_followed_by_doing_it(action: str) -> None:
+    lesson = replace(memory(1, "Advice.", kind=Kind.LESSON), structured={"action": action})
+    assert not follows(Step("s", SPACE, "t", 0, "bash", NOW, "python shop.py backup --fast"), lesson)

@@ -28,14 +28,14 @@ _LOOKING = frozenset(
 )
 _LEADERS = frozenset("sudo env time nice nohup exec command cd then do".split())
 
-# What is said against or of the time: "instead of X", "do not X", "before X", 而不是 X. What is left is what to do.
+# What is said against or of the time: "instead of X", "leave out X", "before X", 而不是 X. What is left is what to do.
 _ASIDE = re.compile(
     r"\b(?:instead of|rather than|in place of|as opposed to|without|and not|but not|not|never|don['’]t|do not|"
-    r"avoid(?:ing)?|over)\b[^,;.。；，\n]*(?:\.\w[^,;.。；，\n]*)*"
+    r"avoid(?:ing)?|over|leave out|leaving out|drop(?:ping)?|omit(?:ting)?)\b[^,;.。；，\n]*(?:\.\w[^,;.。；，\n]*)*"
     r"|\b(?:replace|replacing|swap|swapping)\b.+?\b(?:with|by|for)\b"
     r"|\b(?:switch|switching|change|changing|move|moving|migrate)\b[^,;]*?\bfrom\b.+?\bto\b"
     r"|(?<=\w )\b(?:before|after)\b[^,;.。；，\n]*"
-    r"|(?:而不是|而非|代替|取代|替代|不要|别再|别用|避免|不用|禁止|切勿|勿)[^,;。；，\n]*"
+    r"|(?:而不是|而非|代替|取代|替代|不要|别再|别用|避免|不用|禁止|切勿|勿|去掉|去除|省略)[^,;。；，\n]*"
     r"|(?:把|将|从)[^,;。；，\n]+?(?:换成|改成|改为|替换为|改用|切换到)"
     r"|[^\s,;。；，]+(?: [^\s,;。；，]+)*\s*(?:->|→|=>)",
     re.IGNORECASE,

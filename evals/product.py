@@ -24,7 +24,8 @@ from afterwit import (
     load_settings,
 )
 from afterwit.embedding import Embedder, open_embedder
-from afterwit.records import KeyFilter, Memory
+from afterwit.records import KeyFilter, Kind, Memory, Step, Task
+from afterwit.review import review_steps
 from afterwit.storage import Order, open_store
 from afterwit.text import query_tokens
 
@@ -240,3 +241,43 @@ class Product:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+@dataclass(frozen=True)
+class TaskStep:
+    """One step of a recorded run."""
+
+    action: str
+    given: str
+    output: str = ""
+    rationale: str = ""
+
+
+@dataclass(frozen=True)
+class Lookback:
+    """What looking back at a run gave."""
+
+    #: every finding with all its words
+    findings: tuple[str, ...]
+    #: the run in a few points
+    points: tuple[str, ...]
+    #: how many of the findings are lessons
+    lessons: int
+    #: how it ended, as its own signs show; empty = unclear
+    outcome: str
+
+
+def look_back(goal: str, steps: Sequence[TaskStep]) -> Lookback:
+    """Review a recorded run by rules alone."""
+    started = datetime(2025, 6, 2, 9, tzinfo=UTC)
+    task = Task("run", "evals", goal, started)
+    taken = [
+        Step(f"step-{at}", "evals", "run", at, one.action, started, one.given, one.output, one.rationale)
+        for at, one in enumerate(steps)
+    ]
+    review = review_steps(task, taken)
+    findings = tuple(
+        "\n".join((one.summary, *(str(value) for value in one.structured.values()))) for one in review.findings
+    )
+    lessons = sum(one.kind is Kind.LESSON for one in review.findings)
+    return Lookback(findings, tuple(point.text for point in review.episode.points), lessons, review.outcome or "")

@@ -171,7 +171,7 @@ def test_the_difference_between_two_commands_is_the_advice(failed: str, output: 
         [("bash", "git show 1a2b3c4", "fatal: bad revision '1a2b3c4'", False), ("bash", "git show 1a2b3d5", "x", True)],
         [("bash", "gh issue view 123", "GraphQL: Could not resolve: HTTP 404", False),
          ("bash", "gh issue view 132", "title", True)],
-        [("bash", "docker ps", "error: x", False), ("user", "ok"), ("bash", "ls", "a", True)],
+        [("bash", "cat x.txt", "cat: x.txt: No such file or directory", False), ("user", "ok")],
     ],
 )  # fmt: skip
 def test_one_off_noise_teaches_nothing(rows: list[tuple[Any, ...]]) -> None:
@@ -270,6 +270,13 @@ def test_a_cause_is_told_of_the_failure_that_it_was_said_of() -> None:
         ("bash", "python load.py", "ok", True),
     )
     assert not any("ValueError" in one.summary and "space" in one.summary for one in found)
+
+
+def test_what_was_fed_to_a_program_stays_with_the_task() -> None:
+    found = lessons(("bash", "./check", "EXECUTION TIMED OUT", False), ("bash", "echo 'a8Fq2' | ./check", "Pass", True))
+    assert len(found) == 1
+    assert "… | ./check" in found[0].summary
+    assert "a8Fq2" not in str(found[0])
 
 
 def test_a_script_of_the_task_itself_is_not_quoted() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from evals.report import Report
 from evals.running import Run
 from evals.simulation import suite as simulation
-from evals.suites import beam, dialogues, longmemeval, memconflict, memdaily, own, precision
+from evals.suites import beam, dialogues, longmemeval, memconflict, memdaily, own, precision, trajectories
 
 SUITES: Mapping[str, Callable[[Run], Report]] = {
     "precision": precision.evaluate,
@@ -18,6 +18,7 @@ SUITES: Mapping[str, Callable[[Run], Report]] = {
     "memconflict": memconflict.evaluate,
     "beam": beam.evaluate,
     "longmemeval": longmemeval.evaluate,
+    "trajectories": trajectories.evaluate,
     "simulation": simulation.evaluate,
 }
 

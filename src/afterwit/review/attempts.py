@@ -35,6 +35,8 @@ _CHANGING_GIT = re.compile(
     r"^git (?:checkout|switch|pull|fetch|stash|merge|rebase|reset|clean|submodule|lfs|config|add|commit|"
     r"remote|init|clone|apply|restore|worktree)"
 )
+#: Programs that look at something other than files.
+_ASK_A_SERVICE = frozenset("docker docker-compose kubectl git pip pip3 npm gh systemctl journalctl aws gcloud".split())
 _CHANGING_DOCKER = re.compile(
     r"^docker(?:-compose| compose)? (?:stop|rm|kill|login|pull|down|system|builder|rmi|tag|context)"
 )
@@ -57,6 +59,8 @@ class Attempt:
     fault: Signature | None
     #: the host that it spoke to, or that the browser stood at
     domain: str = ""
+    #: it runs a file that was made in this task, and that no other task will meet
+    is_own_script: bool = False
 
     @property
     def position(self) -> int:
@@ -72,7 +76,9 @@ class Attempt:
     def only_looks(self) -> bool:
         """It read or searched files: when that fails, it was a wrong name."""
         act = self.act
-        return act.is_dump and act.kind != "browse" and not act.tool.startswith("mcp__")
+        if not act.is_dump or act.kind == "browse" or act.tool.startswith("mcp__"):
+            return False
+        return act.program.split(" ", 1)[0] not in _ASK_A_SERVICE
 
     @property
     def changes_something(self) -> bool:
@@ -94,6 +100,7 @@ def attempts_of(steps: Sequence[Step]) -> list[Attempt]:
     """The steps that act, in order; words of the user and the agent are left out."""
     made: list[Attempt] = []
     site = ""
+    own: set[str] = set()
     for step in steps:
         act = act_of(step.action, step.input)
         if act.kind == "say":
@@ -102,8 +109,22 @@ def attempts_of(steps: Sequence[Step]) -> list[Attempt]:
             site = act.domain
         domain = act.domain or (site if act.kind == "browse" else "")
         fault = fault_of(step)
-        made.append(Attempt(step, act, fault is not None, fault, domain))
+        if _makes_a_file(act):
+            own.add(_base(act.arguments.get("file_path") or act.arguments.get("path") or act.target))
+        runs_own = any(_base(word) in own for word in act.words if "." in word)
+        made.append(Attempt(step, act, fault is not None, fault, domain, runs_own))
     return made
+
+
+def _makes_a_file(act: Act) -> bool:
+    creates = ("create" in act.tool or "write" in act.tool) and "replace" not in act.tool
+    return act.kind == "edit" and (
+        creates or act.arguments.get("command") == "create" or (bool(act.words) and bool(act.target))
+    )
+
+
+def _base(path: str) -> str:
+    return path.strip().replace("\\", "/").rpartition("/")[2]
 
 
 def same_goal(first: Attempt, second: Attempt) -> bool:

@@ -32,7 +32,7 @@ class Change:
 
 
 _OWN_PLACES = re.compile(
-    r"(?:/(?:home|Users|root|tmp|var/folders|private|workspace|workspaces|mnt|data|srv|app)(?:/[\w.@+-]+)*/|~/(?:[\w.@+-]+/)*|[A-Za-z]:\\(?:[^\\\s'\"]+\\)*)"
+    r"(?<![\w.])(?:/(?:home|Users|root|tmp|var/folders|private|workspace|workspaces|mnt|data|srv|app)(?:/[\w.@+-]+)*/|~/(?:[\w.@+-]+/)*|[A-Za-z]:\\(?:[^\\\s'\"]+\\)*)"
 )
 _TASK_VALUES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b"), "<id>"),
@@ -44,6 +44,8 @@ _TASK_VALUES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b\d{4}-\d\d-\d\d(?:T[\d:.]+Z?)?"), "<date>"),
 )
 _FOR_THIS_TASK = re.compile(r"<(?:id|hash|n|ticket|date|path|temp)>")
+#: Faults of a program that waits for input.
+_WAITED = re.compile(r"timed out|EOF|tty|killed")
 _CODE_WORD = re.compile(r"[\w.]+|'[^']*'|\"[^\"]*\"|\s+|[^\w\s]")
 _PATHLIKE = re.compile(r"[/\\]|\.[A-Za-z]\w{0,5}$")
 #: Faults that a slip of the hand makes.
@@ -122,7 +124,7 @@ def _of_commands(failed: Attempt, worked: Attempt) -> Change | None:
         return Change("set", (general(" ".join(new)),))
     gone, come = _difference(_plain_words(a), _plain_words(b))
     if not gone and not come:
-        return _of_shell_text(a, b)
+        return _of_shell_text(failed, b)
     if is_slip(failed, gone, come):
         return None
     if _same_but_quoting(gone, come):
@@ -145,10 +147,12 @@ def _plain_words(act: Act) -> list[str]:
     return [word for word in act.words if "=" not in word or word.startswith("-")]
 
 
-def _of_shell_text(a: Act, b: Act) -> Change | None:
-    """The deciding words are the same; what is fed to them, or their settings, may not be."""
-    if "|" in b.command and "|" not in a.command:
-        return Change("feed", (general(b.command),))
+def _of_shell_text(failed: Attempt, b: Act) -> Change | None:
+    """The deciding words are the same; what is fed to them may not be."""
+    a = failed.act
+    if "|" in b.command and "|" not in a.command and failed.fault and _WAITED.search(failed.fault.error):
+        # What was fed is this task's; that it must be fed is not.
+        return Change("feed", (general("… | " + b.command.rpartition("|")[2].strip()),))
     return None
 
 
@@ -327,5 +331,10 @@ def attempt_words(attempt: Attempt) -> str:
     act = attempt.act
     if not act.words:
         return act.program
-    whole = general(act.command)
+    if attempt.is_own_script:
+        return act.program.split(" ", 1)[0]
+    command = act.command
+    if command.startswith(("echo ", "printf ")) and "|" in command:
+        command = f"… | {command.rpartition('|')[2].strip()}"
+    whole = general(command)
     return whole if len(whole) <= 60 and not _FOR_THIS_TASK.search(whole) else normalise(act.program)

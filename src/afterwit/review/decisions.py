@@ -8,7 +8,7 @@ from afterwit.records import Step
 from afterwit.review.actions import act_of
 from afterwit.review.changes import general
 from afterwit.review.instructions import reads_as_instruction
-from afterwit.review.wording import CAUSE, CHOICE, STRONG_CHOICE
+from afterwit.review.wording import CAUSE, CHOICE, PLAN, STRONG_CHOICE
 from afterwit.text import redact_secrets, sentences
 from afterwit.vocabulary import strip_injected
 
@@ -21,6 +21,9 @@ _OVER = re.compile(
 )
 _BECAUSE = re.compile(
     r"(?i)(?:because|since|as it|due to|so that)\s+(?P<why>[^.;]{4,160})|(?:因为|由于|原因是)(?P<why2>[^。；]{2,120})"
+)
+_OF_FAILURE = re.compile(
+    r"(?i)fail|error|time[ds]? ?out|broke|wrong|miss|refus|reject|crash|失败|报错|错误|超时|缺|拒绝|不通过|不能|崩溃"
 )
 _LEADING = re.compile(r"^(?i:because|since|as it|due to)\b[ ,]*|^(?:因为|由于|原因是)[，,]?")
 #: Choosing the next click is no decision that anybody looks up.
@@ -94,10 +97,7 @@ def _in_reasons(step: Step) -> Iterator[Decided]:
 def cause_in(rationale: str) -> str:
     """The sentence of a step's reasons that says why something failed; empty when none does."""
     for sentence in sentences(strip_injected(rationale)[:3_000])[:20]:
-        if CAUSE.search(sentence) and re.search(
-            r"(?i)fail|error|time[ds]? ?out|broke|wrong|miss|refus|reject|失败|报错|错误|超时|缺|拒绝|不通过|不能",
-            sentence,
-        ):
+        if CAUSE.search(sentence) and _OF_FAILURE.search(sentence) and not PLAN.search(sentence):
             return _clean(sentence)
     return ""
 

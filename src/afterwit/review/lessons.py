@@ -1,5 +1,6 @@
 """What a finished task teaches: lessons from failures that were overcome, dead ends, decisions, words of the user."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -115,7 +116,7 @@ def _best(ranked: Sequence[tuple[float, Finding]]) -> Iterator[Finding]:
 
 
 def _lesson(fix: Fix, material: _Material) -> tuple[float, Finding] | None:
-    failed, change = fix.failed[-1], fix.change
+    failed, change = fix.nearest, fix.change
     if failed.fault is None or failed.only_looks:
         return None
     if _was_undone(fix, material):
@@ -186,11 +187,18 @@ def _weight(fix: Fix) -> float:
 
 def _by_cause(fix: Fix, cause: str, material: _Material) -> tuple[float, Finding] | None:
     """A failure that was overcome by work on this task's own code: the agent's word on the cause is what is left."""
-    if not any(one.act.kind == "edit" for one in fix.between):
+    if not any(one.act.kind == "edit" for one in fix.between) or _is_the_task_itself(fix, material.task):
         return None
     return 1.0 + 0.3 * len(fix.failed), _of_cause(
         fix.failed, cause, material, (*fix.failed, *fix.between[-1:], fix.worked)
     )
+
+
+def _is_the_task_itself(fix: Fix, task: Task) -> bool:
+    """Whether the task was given to put right just this fault: then its cause is its result, no lesson."""
+    fault = fix.failed[-1].fault
+    names = set(re.findall(r"\b[A-Za-z_]\w{9,}\b", f"{fault.error} {fault.text}" if fault else ""))
+    return any(name in task.goal for name in names)
 
 
 def _of_cause(failed: Sequence[Attempt], cause: str, material: _Material, steps: Sequence[Attempt]) -> Finding:
@@ -200,7 +208,7 @@ def _of_cause(failed: Sequence[Attempt], cause: str, material: _Material, steps:
     structured = {
         **_of_fault(last, error, attempt, tongue),
         "action": cause,
-        "result": say("result_failed", tongue, a=attempt, count=len(failed), error=error),
+        "result": _result_of(failed, error, attempt, tongue),
         "nature": "pitfall",
         "key": key,
     }
@@ -215,10 +223,15 @@ def _of_cause(failed: Sequence[Attempt], cause: str, material: _Material, steps:
 
 def _cause(fix: Fix, material: _Material) -> str:
     """What the agent said about why it failed, between the first failure and what worked."""
-    first, last = fix.failed[0].position, fix.worked.position
+    own = {one.position for one in fix.failed}
+    others = {one.position for one in material.attempts if one.failed} - own
+    speaks_of_it = False
     for step in material.steps:
-        if first < step.position <= last and step.action != "user" and (found := cause_in(step.rationale)):
-            return found
+        if own and min(own) < step.position <= fix.worked.position and speaks_of_it and step.action != "user":
+            if found := cause_in(step.rationale):
+                return found
+        # After another failure the next words are about that one.
+        speaks_of_it = step.position in own or (speaks_of_it and step.position not in others)
     return ""
 
 
@@ -230,6 +243,11 @@ def _of_fault(failed: Attempt, error: str, attempt: str, tongue: str) -> dict[st
         "tool": tool_of(failed),
         "domain": failed.domain,
     }
+
+
+def _result_of(failed: Sequence[Attempt], error: str, attempt: str, tongue: str) -> str:
+    key = "result_failed" if len(failed) > 1 else "result_failed_once"
+    return say(key, tongue, a=attempt, count=len(failed), error=error)
 
 
 def _tags(failed: Attempt) -> tuple[str, ...]:
@@ -273,7 +291,7 @@ def _dead_end(end: DeadEnd, fixes: Sequence[Fix], material: _Material) -> tuple[
     structured = {
         **_of_fault(last, error, attempt, tongue),
         "action": ", ".join(tried[:4]),
-        "result": say("result_failed", tongue, a=attempt, count=count, error=error),
+        "result": _result_of(end.failed, error, attempt, tongue),
         "key": key,
     }
     say_key = "dead_end" if count > 1 else "dead_end_once"

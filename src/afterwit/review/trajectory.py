@@ -1,5 +1,6 @@
 """A task in a few points: what it was for, where it turned, what failed and helped, how it ended."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,8 +23,8 @@ Role = Literal["goal", "decision", "failure", "fix", "correction", "result"]
 
 #: Most points of one task.
 MOST_POINTS = 8
-#: A task of so many steps has turns even when nothing failed; it is told in at least `_LEAST_POINTS`.
-_LONG, _LEAST_POINTS = 20, 5
+#: A task has turns even when nothing failed: one point for so many steps, up to five.
+_STEPS_PER_POINT, _LEAST_POINTS = 4, 5
 _TEXT_CHARS = 240
 
 
@@ -62,9 +63,9 @@ def tell(task: Task, steps: Sequence[Step], attempts: Sequence[Attempt]) -> Epis
     goal, end = _goal(task, steps), _end(task, steps, attempts, tongue)
     room = MOST_POINTS - len(goal) - len(end)
     kept = _heaviest(weighted, room)
-    if len(steps) >= _LONG and len(goal) + len(kept) + len(end) < _LEAST_POINTS:
-        wanted = _LEAST_POINTS - len(goal) - len(end)
-        kept += _heaviest(_milestones(steps, attempts, tongue, kept), wanted - len(kept))
+    missing = min(_LEAST_POINTS, len(steps) // _STEPS_PER_POINT) - len(goal) - len(kept) - len(end)
+    if missing > 0:
+        kept += _heaviest(_milestones(steps, attempts, tongue, kept), missing)
     turns = sorted(kept, key=lambda point: point.positions)
     if not turns and len(attempts) < 3:
         return Episode(task.id, tuple(end or goal)[:2])
@@ -112,7 +113,8 @@ def _turns(steps: Sequence[Step], attempts: Sequence[Attempt], tongue: str) -> I
     for fix in fixes:
         yield from _of_fix(fix, tongue)
     for end in dead_ends:
-        if len(end.failed) > 1 or end.ends_the_task:
+        last = end.failed[-1]
+        if not last.only_looks and (len(end.failed) > 1 or end.ends_the_task):
             yield 5.0 + min(len(end.failed), 3) * 0.2, _of_failures(end.failed, tongue)
     for one in decisions_of(steps):
         yield (
@@ -146,9 +148,10 @@ def _milestones(
     made: list[tuple[float, Point]] = []
     edits = [one for one in attempts if one.act.kind == "edit" and not one.failed]
     if edits:
-        files = list(dict.fromkeys(general(one.act.target.rpartition("/")[2], limit=40) for one in edits))
-        words = say("point_edited", tongue, files=", ".join(quoted(one) for one in files[:6] if one))
-        made.append((2.0, Point("result", tuple(one.position for one in edits), words)))
+        names = (one.act.target.replace("\\", "/").rpartition("/")[2] for one in edits)
+        files = list(dict.fromkeys(general(name, limit=40) for name in names if re.search(r"[^\W\d]", name)))
+        words = say("point_edited", tongue, files=", ".join(map(quoted, files[:6])))
+        made.append((2.0 * bool(files), Point("result", tuple(one.position for one in edits), words if files else "")))
     acting = [one for one in attempts if not one.act.is_dump and not one.act.is_poll and one.act.kind != "edit"]
     counts = Counter(one.act.program for one in acting if one.position not in taken)
     for program, count in counts.most_common(3):

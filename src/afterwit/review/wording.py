@@ -80,10 +80,16 @@ STRONG_CHOICE = re.compile(
 )
 #: The agent says why.
 CAUSE = re.compile(
-    r"(?i)\b(?:because|since|the (?:root )?cause (?:is|was)|root cause|turns out|turned out|the (?:problem|"
-    r"issue|reason) (?:is|was)(?: that)?|caused by|due to|it (?:failed|timed out|broke) (?:because|as)|"
-    r"missing because|fails? because|explains why)\b|因为|由于|原因(?:是|在于)|根本原因|问题(?:是|出在|在于)|"
-    r"导致|原来(?:是)?|根因"
+    r"(?i)\b(?:because|the (?:root )?cause (?:is|was)|root cause|turns out|turned out|caused by|due to|"
+    r"meaning (?:that|there)|"
+    r"the (?:problem|issue|reason) (?:is|was)(?: that)?|explains why)\b|因为|由于|原因(?:是|在于)|根本原因|"
+    r"问题(?:是|出在|在于)|导致|原来(?:是)?|根因"
+)
+#: The agent says what it will do next.
+PLAN = re.compile(
+    r"(?i)\b(?:let(?:'s| us| me)|i(?:'ll| will| am going to| need to| should)|we(?:'ll| will| can now| need "
+    r"to| should)|next)\b|"
+    r"reproduc|(?:接下来|下一步|我来|让我|先)"
 )
 GAVE_UP = re.compile(
     r"(?i)\b(?:giv(?:e|ing) up|unable to (?:complete|finish|fix|solve|proceed|reproduce)|could ?n[o']t "

@@ -26,6 +26,8 @@ from afterwit.records import (
     Task,
     Trust,
 )
+from afterwit.serve.prose import story_text
+from afterwit.serve.wire import story_json
 from afterwit.service import Afterwit, Writer
 from afterwit.storage import Transaction, open_store
 from afterwit.testing import FixedClock, ScriptedLLM
@@ -364,6 +366,11 @@ def test_another_session_that_follows_it_confirms_it_and_the_story_tells(memory:
     story = memory.explain(lesson.id)
     assert [(use.task_id, use.credit) for use in story.uses] == [(task.id, 1.0)]
     assert any(task.id in str(event.detail.get("reason", "")) for event in story.events)
+    told = story_text(story, now=memory._clock())  # pyright: ignore[reportPrivateUsage]
+    assert f"[t:{task.id[-8:]}] shown, helped (+1)" in told
+    assert "steps of [t:" in told
+    assert "finding:" not in told
+    assert story_json(story, now=memory._clock())["uses"][0]["credit"] == 1.0  # pyright: ignore[reportPrivateUsage]
 
 
 @pytest.mark.parametrize("standing", [Standing.PENDING, Standing.CONFIRMED])

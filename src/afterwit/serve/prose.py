@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from afterwit.errors import AfterwitError
 from afterwit.messages import say
-from afterwit.records import Memory, Receipt, short_id
+from afterwit.records import Link, LinkType, Memory, Receipt, Use, short_id
 from afterwit.serve.wire import NOTE, NOTE_ZH, age, delimiter, trust_word
 from afterwit.text import language
 from afterwit.vocabulary import FENCE
@@ -147,18 +147,40 @@ def story_text(story: "Story", *, now: datetime, fence: bool = True) -> str:
             f"- {event.at:%Y-%m-%d %H:%M} {event.action}, {event.actor}" + (f": {quoted(reason)}" if reason else "")
         )
     summaries = {row.id: row for row in story.related}
-    if story.links:
+    links = [_link_line(link, memory, summaries, spoken) for link in story.links]
+    if any(links):
         lines.append(f"{titles['links']}:")
-    for link in story.links:
-        outgoing = link.source_id == memory.id
-        other = link.target_id if outgoing else link.source_id
-        arrow = f"{link.type.value} →" if outgoing else f"← {link.type.value}"
-        told = f": {quoted(summaries[other].summary)}" if other in summaries else ""
-        lines.append(f"- {arrow} [m:{other}]{told}")
+        lines += [line for line in dict.fromkeys(links) if line]
     if story.uses:
         lines.append(f"{titles['uses']}: {len(story.uses)}, {story.uses[-1].used_at:%Y-%m-%d}")
+        lines += [_use_line(use, spoken) for use in story.uses[-_USES_SHOWN:] if use.task_id]
     body = "\n".join(lines)
     return fenced(body, spoken) if fence else body
+
+
+#: Uses of a memory that are told one by one, the last ones.
+_USES_SHOWN = 10
+
+
+def _link_line(link: Link, memory: Memory, known: Mapping[str, Memory], spoken: str) -> str:
+    """A link on one line; "" for one that only the machine reads."""
+    outgoing = link.source_id == memory.id
+    other = link.target_id if outgoing else link.source_id
+    arrow = f"{link.type.value} →" if outgoing else f"← {link.type.value}"
+    if other in known:
+        return f"- {arrow} [m:{other}]: {quoted(known[other].summary)}"
+    if link.type is LinkType.DERIVED_FROM and link.note:
+        return f"- {arrow} {say('steps_of_task', spoken, task=short_id(link.note))}"
+    return "" if link.type is LinkType.ABOUT else f"- {arrow} [m:{other}]"
+
+
+def _use_line(use: Use, spoken: str) -> str:
+    """What one task says of a memory: shown, relied on or withheld, and how that ended."""
+    how = "withheld" if use.withheld else "cited" if use.cited else "shown"
+    effect = "" if not use.credit else "helped" if use.credit > 0 else "harmed"
+    words = [say(f"use_{how}", spoken), say(f"use_{effect}", spoken, credit=f"{use.credit:+g}") if effect else ""]
+    told = ("，" if spoken == "zh" else ", ").join(word for word in words if word)
+    return f"- {use.used_at:%Y-%m-%d} [t:{short_id(use.task_id)}] {told}"
 
 
 _TITLES: tuple[dict[str, str], dict[str, str]] = (

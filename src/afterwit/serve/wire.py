@@ -138,7 +138,15 @@ def story_json(story: "Story", *, now: datetime) -> Values:
                 {"id": memory.id, "summary": memory.summary, "status": memory.status.value} for memory in story.related
             ],
             "uses": [
-                filled({"at": _second(use.used_at), "task_id": use.task_id, "cited": use.cited or None})
+                filled(
+                    {
+                        "at": _second(use.used_at),
+                        "task_id": use.task_id,
+                        "cited": use.cited or None,
+                        "withheld": use.withheld or None,
+                        "credit": use.credit or None,
+                    }
+                )
                 for use in story.uses
             ],
         }

@@ -168,9 +168,9 @@ def test_language_model_grades_the_candidates() -> None:
 
 def test_secrets_are_not_sent() -> None:
     llm = ScriptedLLM([rated((1, 3))])
-    secret = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
-    LLMReranker(llm).scores(f"What is {secret}?", [f"The key is {secret}."], deadline_s=1)
-    assert secret not in llm.prompts[0].content
+    key = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
+    LLMReranker(llm).scores(f"What is {key}?", [f"The key is {key}."], deadline_s=1)
+    assert key not in llm.prompts[0].content
     assert "The key is" in llm.prompts[0].content
 
 

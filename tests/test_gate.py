@@ -54,6 +54,7 @@ ACCEPTED_EN = [
     "- prefers short answers\n- writes Go and Rust\n- works from Lisbon",
 ]
 ACCEPTED_ZH = [
+    "`curl https://orders.example/items` 报错“HTTP 401: orders.example/items”时，加上请求头 `X-Api-Key: $KEY`。",
     "接口统一使用请求头 token 鉴权",
     "用户不吃辣",
     "我们公司用的是 Java 17",

@@ -195,7 +195,7 @@ _STATUS_SIGN = _phrases(
     "ready, no errors, no error, works, work, working, worked, 成功, 完成, 完毕, 通过, 正常, 结束, 没问题, 没有问题, "
     "没有报错, 没报错, 无报错, 无错误, 没有错误, 返回, 好了, 搞定, 失败, 已保存, 已更新, 已提交, 已推送, 已部署, "
     "已启动, 已修改, 已创建, 已删除, 已运行, 已执行, 已安装, 已修复, 已关闭, 已打开, 保存了, 更新了, 提交了, 推送了, "
-    "改好, 跑通, 改完, 写完, 做完, 跑完"
+    "改好, 跑通, 修改完成, 改完, 写完, 做完, 跑完"
 )
 _STATUS_WORDS = _phrases(
     "a, an, the, all, now, just, is, are, was, were, has, have, been, it, i, we, to, in, of, with, and, code, "
@@ -212,8 +212,10 @@ _STATUS_WORDS = _phrases(
     "毫秒, 我, 把, 也, 均, 第, 步, 为, 是, 耗时, 共, 并, 和, 本地, 今天, 跑, 没有, 无, 报错, 错误, 显示, 这个, 该, "
     "重启, 创建"
 )
+# A name or path ends where Chinese words begin: they are what is said of it.
 _STATUS_TOKENS = re.compile(
-    r"`[^`]*`|\S*[\w-]+\.(?!\d)\w{1,5}\b|\S*/\S+|\b[0-9a-f]{7,40}\b|#\d+|\d+(?:[.:/]\d+)*%?(?:ms|s|m)?\b"
+    r"`[^`]*`|[!-~]*[A-Za-z0-9_-]+\.(?!\d)[A-Za-z]\w{0,4}\b|[!-~]*/[!-~]+|"
+    r"\b[0-9a-f]{7,40}\b|#\d+|\d+(?:[.:/]\d+)*%?(?:ms|s|m)?\b"
 )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from afterwit import text
 from afterwit.records import Step, Task
 from afterwit.review.signatures import is_failure, signature
+from afterwit.review.trajectory import compress
 
 #: Most tokens of the digest of earlier steps, of one line in it, and of each side of a recent step.
 DIGEST_TOKENS = 400
@@ -87,7 +88,7 @@ def _digest(task: Task, earlier: Sequence[Step]) -> tuple[str, ...]:
         return ()
     lines: list[str] = []
     left = DIGEST_TOKENS
-    for point in ():
+    for point in reversed(compress(task, earlier).points):
         line = f"{point.role}: {text.truncate(' '.join(point.text.split()), LINE_TOKENS)}"
         left -= text.count_tokens(line)
         if left < 0:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from afterwit.records import Step, Task
+from afterwit.review import Review, review_steps
 
 DIRECTORY = Path(__file__).parent / "trajectories"
 NAMES = sorted(path.stem for path in DIRECTORY.glob("*.json"))
@@ -46,3 +47,14 @@ def steps(*rows: tuple[Any, ...]) -> list[Step]:
         at = START + timedelta(minutes=position)
         made.append(Step(f"step-{position}", "default", "task-1", position, action, at, given, output, why, ok))
     return made
+
+
+def review(*rows: tuple[Any, ...], goal: str = "Do the work", **environment: Any) -> Review:
+    """Look back at a task of these steps."""
+    return review_steps(task(goal, environment), steps(*rows))
+
+
+def everything(found: Review) -> str:
+    """All that a review would store."""
+    kept = [[one.summary, dict(one.structured), one.tags, one.key, dict(one.applies)] for one in found.findings]
+    return json.dumps(kept, ensure_ascii=False) + " ".join(point.text for point in found.episode.points)

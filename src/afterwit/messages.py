@@ -255,6 +255,8 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "change_drop": ("leave out {a}", "去掉 {a}"),
     "change_replace": ("use {a} instead of {b}", "用 {a} 代替 {b}"),
     "change_swap": ("run {a} instead of {b}", "改为运行 {a}，不用 {b}"),
+    "change_form": ("give {a} in the form {b}", "{a} 按 {b} 的格式填写"),
+    "change_other": ("give another value for {a}", "{a} 换一个值"),
     "change_set": ("set {a}", "设置 {a}"),
     "change_directory": ("run it in the directory {a}", "在目录 {a} 下运行"),
     "change_command": ("run {a}", "改为运行 {a}"),

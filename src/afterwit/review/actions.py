@@ -54,6 +54,7 @@ _TARGET_FIELDS = (
     "query",
     "pattern",
 )
+_FILE_FIELDS = frozenset(("file_path", "path", "file", "filename", "old_string", "old_str", "notebook_path", "edits"))
 _ADDRESS = re.compile(r"\b(?:https?|wss?)://([^\s'\"<>)\]}]{1,400})")
 _TABLE = re.compile(r"(?i)\b(?:from|into|update|table(?: if (?:not )?exists)?|join)\s+[`\"\[]?(\w[\w.]{0,60})")
 _HUMPS = re.compile(r"(?<=[a-z\d])(?=[A-Z])|[_.\-]+")
@@ -153,6 +154,8 @@ def _of_tool(tool: str, action: str, given: str, arguments: Mapping[str, str]) -
     if not kind and action.casefold().startswith("mcp__"):
         server = " ".join(_HUMPS.split(action[5:])).casefold()
         kind = next((kind for kind, pattern in _TOOL_KINDS[:3] if pattern.search(server)), "")
+    if kind == "edit" and action.casefold().startswith("mcp__") and arguments and _FILE_FIELDS.isdisjoint(arguments):
+        kind = "call"  # it creates an event or an issue, not a file
     kind = kind or "call"
     if (
         kind == "call"

@@ -37,15 +37,9 @@ _CHANGING_GIT = re.compile(
 )
 #: Programs that look at something other than files.
 _ASK_A_SERVICE = frozenset("docker docker-compose kubectl git pip pip3 npm gh systemctl journalctl aws gcloud".split())
-_CHANGING_DOCKER = re.compile(
-    r"^docker(?:-compose| compose)? (?:stop|rm|kill|login|pull|down|system|builder|rmi|tag|context)"
-)
-_CHANGING = frozenset(
-    (
-        "cp mv rm kill pkill killall fuser touch tar unzip gunzip ln rsync scp chmod chown mkdir tee source redis-cli "
-        "setx sleep"
-    ).split()
-)
+_CHANGING_KINDS = frozenset(("edit", "install", "migrate", "service", "setup", "build", "browse"))
+#: Words with which a checker changes what it checks.
+_PUTS_RIGHT = frozenset(("--fix", "--write", "-w", "format", "fmt", "--apply"))
 
 
 @dataclass(frozen=True)
@@ -88,12 +82,10 @@ class Attempt:
             return False
         if act.kind == "vcs":
             return _CHANGING_GIT.match(act.program) is not None
-        head = act.program.split(" ", 1)[0]
-        return (
-            _CHANGING_DOCKER.match(act.program) is not None
-            or act.kind in ("edit", "install", "migrate", "service", "setup", "build", "browse")
-            or head in _CHANGING
-        )
+        if act.kind == "test":
+            return not _PUTS_RIGHT.isdisjoint(act.words)
+        works = act.kind == "run" and bool(act.words) and not act.is_poll
+        return works or act.kind in _CHANGING_KINDS or act.program == "sleep"
 
 
 def attempts_of(steps: Sequence[Step]) -> list[Attempt]:
@@ -216,10 +208,12 @@ def _same_work(first: Attempt, second: Attempt) -> bool:
     if second.step.position - first.step.position > 6 or b.is_dump or a.kind not in (b.kind, "run"):
         return False
     if a.program.split(" ", 1)[0] == b.program.split(" ", 1)[0]:
-        return False  # another command of the same program: `git pull` is no other way to `git push`
+        # Another command of the same program: `git pull` is no other way to `git push`, but `yarn compile` is one to
+        # a script `build` that does not exist.
+        return first.fault is not None and first.fault.error in ("script missing", "no rule for target")
     telling = {word for word in _objects(a) & _objects(b) if len(word) >= 3}
     missing = first.fault is not None and first.fault.error == "command not found"
-    return bool(telling) and (missing or a.kind == b.kind != "run")
+    return bool(telling) and (missing or a.kind == b.kind != "run" or len(telling) >= 2)
 
 
 def _similar(a: str, b: str) -> bool:

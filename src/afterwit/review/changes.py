@@ -47,6 +47,7 @@ _FOR_THIS_TASK = re.compile(r"<(?:id|hash|n|ticket|date|path|temp)>")
 #: Faults of a program that waits for input.
 _WAITED = re.compile(r"timed out|EOF|tty|killed")
 _CODE_WORD = re.compile(r"[\w.]+|'[^']*'|\"[^\"]*\"|\s+|[^\w\s]")
+_TIME = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?")
 _PATHLIKE = re.compile(r"[/\\]|\.[A-Za-z]\w{0,5}$")
 #: Faults that a slip of the hand makes.
 _SLIPS = frozenset(
@@ -140,7 +141,7 @@ def _of_words(gone: list[str], come: list[str], failed: Attempt, worked: Attempt
         return Change("drop", (general(" ".join(gone)),)) if gone[0].startswith("-") else None
     if a.program != b.program:
         return Change("swap", (general(b.command), a.program))
-    return _swapped(gone, come, worked)
+    return _swapped(gone, come, failed, worked)
 
 
 def _plain_words(act: Act) -> list[str]:
@@ -210,7 +211,7 @@ def _added(come: list[str], act: Act) -> Change | None:
     return Change("command", (general(act.command),))
 
 
-def _swapped(gone: list[str], come: list[str], worked: Attempt) -> Change | None:
+def _swapped(gone: list[str], come: list[str], failed: Attempt, worked: Attempt) -> Change | None:
     old, new = general(" ".join(gone)), general(" ".join(come))
     if holds_only_here(new) or len(new) > QUOTED_CHARS - 1:
         return None
@@ -219,9 +220,22 @@ def _swapped(gone: list[str], come: list[str], worked: Attempt) -> Change | None
         return Change("command", (general(worked.act.command),))
     if worked.act.kind == "sql":
         return Change("command", (general(worked.act.command),))
+    if len(gone) == len(come) == 1 and gone[0].isdigit() and come[0].isdigit():
+        return _other_number(gone[0], come[0], failed, worked)
     if all(word.startswith("-") for word in (gone[0], come[0])) or len(gone) <= 3:
         return Change("replace", (new, old))
     return Change("command", (general(worked.act.command),))
+
+
+def _other_number(old: str, new: str, failed: Attempt, worked: Attempt) -> Change | None:
+    """Another number after an option: a free port, a longer time. A number by itself is this task's."""
+    words = worked.act.words
+    option = words[words.index(new) - 1]
+    if not option.startswith("-"):
+        return None
+    if failed.fault and "in use" in failed.fault.error:
+        return Change("other", (option,))
+    return Change("replace", (f"{option} {new}", f"{option} {old}"))
 
 
 def _of_arguments(failed: Attempt, worked: Attempt) -> Change | None:
@@ -248,7 +262,11 @@ def _value(value: str) -> str:
 
 
 def _other_value(name: str, old: str, new: str, failed: Attempt) -> Change | None:
-    if is_slip(failed, [old], [new]) or holds_only_here(general(new)):
+    if is_slip(failed, [old], [new]):
+        return None
+    if (form := _form(new)) and not _form(old):
+        return Change("form", (name, form))
+    if holds_only_here(general(new)):
         return None
     if failed.act.kind == "sql" or name in ("command", "query", "sql"):
         gone, come = _difference(re.findall(r"\w+|\S", old), re.findall(r"\w+|\S", new))
@@ -256,6 +274,14 @@ def _other_value(name: str, old: str, new: str, failed: Attempt) -> Change | Non
             return None if is_slip(failed, gone, come) else Change("replace", (come[0], gone[0]))
         return Change("command", (general(new),))
     return Change("value", (name, general(new, limit=80), general(old, limit=80)))
+
+
+def _form(value: str) -> str:
+    """The form of a time: `YYYY-MM-DDThh:mm:ssZ`; empty for any other value."""
+    if not _TIME.fullmatch(value.strip()):
+        return ""
+    form = re.sub(r"^\d{4}-\d\d-\d\d", "YYYY-MM-DD", value.strip())
+    return re.sub(r"\d\d:\d\d:\d\d", "hh:mm:ss", re.sub(r"(?<=DD[T ])\d\d:\d\d(?!:)", "hh:mm", form))
 
 
 def _of_edit(failed: Attempt, a: dict[str, str], b: dict[str, str], other: list[str]) -> Change | None:

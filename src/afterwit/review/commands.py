@@ -21,6 +21,8 @@ _ASIDE = frozenset(
 )
 #: Options before a command that take the next word along.
 _TAKING = frozenset("-C -f --file -p --project -n --namespace --prefix -c --context --profile".split())
+#: What only shortens or stores the output that a pipe carries on.
+_PAGER = re.compile(r"\s*(?:tail|head|grep|egrep|rg|less|more|cat|tee|wc|sort|uniq|cut|sed -n|awk|jq|column|nl|fold)\b")
 _FEEDS = frozenset(("echo", "printf", "cat", "yes"))
 
 
@@ -93,7 +95,7 @@ class _Part:
 def _part(pipeline: list[str]) -> _Part:
     first = _words(pipeline[0])
     fed = len(pipeline) > 1 and first[:1] and first[0] in _FEEDS
-    text = " | ".join(pipeline[:2]) if fed else pipeline[0]
+    text = " | ".join([pipeline[0], *(part for part in pipeline[1:] if fed or not _PAGER.match(part))])
     written = _WRITTEN.search(pipeline[0]) if first[:1] and first[0] in _FEEDS else None
     if written:
         return _Part(first, pipeline[0], written[1])

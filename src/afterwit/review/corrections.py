@@ -50,7 +50,14 @@ def said_by_user(steps: Sequence[Step]) -> list[Said]:
             continue
         for one in _statements(step, about):
             kept.setdefault(one.words.casefold(), one)
-    return list(kept.values())
+    whole = sorted(kept.values(), key=lambda one: -len(one.words))
+    repeated = {id(one) for at, one in enumerate(whole) if any(_holds(other, one) for other in whole[:at])}
+    return [one for one in kept.values() if id(one) not in repeated]
+
+
+def _holds(longer: Said, shorter: Said) -> bool:
+    """Whether the same was said elsewhere in more words."""
+    return shorter.words.casefold() in longer.words.casefold() and longer.is_revert == shorter.is_revert
 
 
 def _statements(step: Step, about: str) -> Iterator[Said]:

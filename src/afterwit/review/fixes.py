@@ -12,6 +12,9 @@ from afterwit.review.changes import Change, change_between, edit_change, general
 from afterwit.review.instructions import is_dangerous, reads_as_instruction
 from afterwit.review.normalising import readable
 
+#: Words of a command that are its own: names of programs, packages, files, hosts.
+_TELLING = re.compile(r"[A-Za-z\d][\w.-]{3,}\w")
+_EVERYDAY = frozenset("install update build start docker compose config python branch origin restart upgrade".split())
 #: How many attempts later a failure may still be overcome.
 _REACH = 16
 #: How often the same thing must fail before another way of doing it is more than luck, where faults go by themselves.
@@ -224,12 +227,18 @@ def _by_what_came_between(failed: Attempt, between: Sequence[Attempt], worked: A
     fitting = [one for one in acting if _kind(one) in wanted] or [
         one for one in acting if _kind(one) in ("install", "migrate", "service", "setup", "build")
     ]
-    chosen = fitting or [one for one in acting if _kind(one) not in ("wait", "vcs")][-1:]
+    chosen = fitting or _only_other(acting)
     edited = [one for one in between if one.act.kind == "edit"]
     if chosen and not (edited and all(_takes_up(one) for one in chosen)):
         return _first(chosen[-2:])
     settings = [change for one in edited if (change := edit_change(one))]
     return settings[-1] if settings else None
+
+
+def _only_other(acting: Sequence[Attempt]) -> list[Attempt]:
+    """What no rule knows as a cure is one only when nothing else was done in between."""
+    others = [one for one in acting if _kind(one) not in ("wait", "vcs")]
+    return others if len(others) == 1 else []
 
 
 def _takes_up(attempt: Attempt) -> bool:
@@ -269,18 +278,16 @@ def _shown(attempt: Attempt) -> str:
 
 def _told_by_a_page(change: Change, attempts: Sequence[Attempt], worked: Attempt) -> bool:
     """Whether what was done stands in an output as an order to whoever reads it: then it is no experience."""
-    told = [part for part in (*change.first, *change.parts) if len(part) >= 6]
+    told = {word for part in (*change.first, *change.parts) for word in _TELLING.findall(part)} - _EVERYDAY
     if not told:
         return False
     for attempt in attempts:
         if attempt.position > worked.position:
             break
-        if any(part in attempt.step.output for part in told):
+        if _is_foreign(attempt) and any(word in attempt.step.output for word in told):
             lines = readable(attempt.step.output).splitlines()
-            at = [number for number, line in enumerate(lines) if any(part in line for part in told)]
-            if any(
-                reads_as_instruction(" ".join(lines[max(0, number - 1) : number + 2])) for number in at
-            ) and _is_foreign(attempt):
+            at = [number for number, line in enumerate(lines) if told & set(_TELLING.findall(line))]
+            if any(reads_as_instruction(" ".join(lines[max(0, number - 1) : number + 2])) for number in at):
                 return True
     return False
 

@@ -17,7 +17,8 @@ _ORDERS = re.compile(
     r"\b(?:the )?(?:user|admin\w*|owner) (?:has |have )?(?:authori[sz]ed|approved|confirmed|allowed)|<"
     r"\|?(?:system|im_start|assistant)|\[INST\]|"
     r"忽略.{0,8}(?:指令|规则|提示|要求|内容)|(?:请|务必|必须|一定要|应当|记住|今后|以后|从现在起|总是|永远|始终).{0,6}"
-    r"(?:运行|执行|使用|记住|发送|调用|安装|信任|批准|推荐|告诉|回复|遵守)|不要(?:告诉|提及|询问|透露)|记住[:：，,]|已(?:经)?授权|系统提示"
+    r"(?:运行|执行|使用|记住|发送|调用|安装|信任|批准|推荐|告诉|回复|遵守)|不要(?:告诉|提及|询问|透露)|"
+    r"记住[:：，,]|已(?:经)?授权|系统提示"
 )
 _DANGEROUS = re.compile(
     r"(?i)\b(?:curl|wget|iwr|invoke-webrequest|irm|fetch)\b[^\n;&]{0,300}[|>(][^\n]{0,60}\b(?:ba|z|da|k|"
@@ -27,7 +28,7 @@ _DANGEROUS = re.compile(
     r"\brm\s+-(?:\w*r\w*f|\w*f\w*r)\w*\s+(?:--no-preserve-root\s+)?(?:/(?:\s|$|\*)|~(?:/)?(?:\s|$)|\$HOME\s*$|"
     r"\.\s*$|\*)|\bmkfs|\bdd\s+[^\n]{0,80}of=/dev/|:\(\)\s*\{|"
     r"\bchmod\s+(?:-R\s+)?[0-7]?777\b|\bgit\s+push\b[^\n]{0,120}(?:--force(?!-with-lease)|\s-f\b)|"
-    r"--no-verify\b|\bverify\s*=\s*False\b|"
+    r"--no-verify\b|-DskipTests\b|-Dmaven\.test\.skip|\s-x test\b|\bverify\s*=\s*False\b|"
     r"\bNODE_TLS_REJECT_UNAUTHORIZED=0|http\.sslVerify[= ]false|--trusted-host\b|(?:^|\s)(?:-k|"
     r"--insecure)(?:\s|$)|--no-check-certificate|"
     r"\bDROP\s+(?:TABLE|DATABASE|SCHEMA)\b|\bTRUNCATE\s+TABLE\b|\bsetenforce\s+0|\bufw\s+disable|"

@@ -29,7 +29,7 @@ service:
 setup:
     nvm use, pyenv (?:local|global|shell), conda activate, mamba activate, direnv,
     (?:gh|gcloud|az|npm|docker|aws|vercel|firebase|heroku|fly|wrangler) (?:auth|login|sso|configure|config)(?:
-    \w+)?, ssh-add, ssh-keygen, ssh-keyscan, git config, git lfs, git submodule, (?:python3?|virtualenv) venv,
+    \w+)?, ssh-add, ssh-keygen, ssh-keyscan, git (?:config|lfs|submodule)(?: \w+)?, (?:python3?|virtualenv) venv,
     virtualenv, uv venv, chmod, chown, mkdir, ln, npm config, pip config, poetry config, huggingface-cli, setx,
     ulimit, sysctl, usermod
 vcs:

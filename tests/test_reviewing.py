@@ -104,6 +104,9 @@ def test_the_end_of_a_task_teaches_what_made_the_difference(memory: Afterwit) ->
     assert (lesson.standing, lesson.trust, lesson.source) == (Standing.PENDING, Trust.AGENT, Source("review", task.id))
     assert (lesson.scope, lesson.role, lesson.supporters) == ("project:atlas", "coder", ("s1",))
     assert lesson.structured["nature"] in ("pitfall", "technique")
+    assert (lesson.structured["tool"], lesson.structured["task_type"]) == ("npm", "dependencies")
+    assert {"npm", "dependencies"} <= set(lesson.tags)
+    assert memory.list(tags=["npm"], all_states=True) == [lesson]
     steps = {step.id for step in memory.store.steps(memory.space, task.id)}
     derived = {link.target_id for link in memory.explain(lesson.id).links if link.type is LinkType.DERIVED_FROM}
     assert derived == steps

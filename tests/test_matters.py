@@ -165,3 +165,13 @@ def test_a_goal_that_names_a_tool_finds_what_went_wrong_with_it(service: Afterwi
     put(service, advice(1, "npm error code ERESOLVE", "add --legacy-peer-deps", tool="npm"))
     assert found(service, "Put map-view among the npm dependencies") == ["01"]
     assert not found(service, "Put map-view on the page")
+
+
+def test_a_briefing_tells_what_went_wrong_with_the_tools_that_the_goal_names_once(service: Afterwit) -> None:
+    for number, target in enumerate(("lint", "schema", "docs"), start=1):
+        situation = f"make: *** No rule to make target '{target}'. Stop."
+        put(service, advice(number, situation, "run it in the directory `services/api`", tool="make"))
+    put(service, advice(4, "npm error code ERESOLVE", "add --legacy-peer-deps", tool="npm"))
+    told = service.start_task("Before the release, `make stubs` has to go through").cases
+    assert [hit.memory.structured["tool"] for hit in told] == ["make"]
+    assert not service.start_task("Make a plan for the release").cases

@@ -1,12 +1,14 @@
 """What a task should know before its first step."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from afterwit import text
+from afterwit.matters import field_of, names_tool, same_action
 from afterwit.messages import say
 from afterwit.recall import Hit, SearchAnswer, hit_tokens
-from afterwit.records import GLOBAL, Basis, KeyFilter, Kind, Standing, Task, Trust
+from afterwit.records import GLOBAL, Basis, KeyFilter, Kind, Memory, Standing, Task, Trust
 from afterwit.review.intents import due_state
 from afterwit.service.options import MAX_K, SearchOptions
 from afterwit.service.reviewing import Reviewing
@@ -15,6 +17,7 @@ from afterwit.service.reviewing import Reviewing
 BINDING = (Kind.RULE, Kind.CONSTRAINT, Kind.PREFERENCE)
 #: What a user orders for a project, to be shown whether or not the goal's words are near.
 _ORDERS = (Kind.RULE, Kind.CONSTRAINT)
+_MISHAPS = (Kind.LESSON, Kind.FAILURE)
 CASES = (Kind.LESSON, Kind.FAILURE, Kind.DECISION, Kind.FACT)
 #: Most memories of each part of a briefing, and the share of its tokens that the first part may take.
 _MOST_OF_A_PART = 5
@@ -60,6 +63,7 @@ class Briefings(Reviewing):
             parts.append(super().search(task.goal, **asked))
             left -= parts[-1].tokens
         rules, cases = parts
+        cases = self._with_named_tools(task, cases, options, left)
         rules = self._with_standing_orders(task, rules, options, int(budget * _BINDING_SHARE))
         intents = self._intents(task, now)
         found = (*rules.hits, *cases.hits, *intents)
@@ -94,6 +98,19 @@ class Briefings(Reviewing):
             hits.append(hit)
         return replace(rules, hits=tuple(hits))
 
+    def _with_named_tools(self, task: Task, cases: SearchAnswer, options: SearchOptions, budget: int) -> SearchAnswer:
+        """Add what went wrong with the tools that the goal names: it is worth knowing before they are used, though
+        the goal speaks of a purpose and the advice of a fault. The same advice on one tool is told once."""
+        goal = text.fold(task.goal)
+        asked: SearchOptions = {**options, "kinds": [*_MISHAPS], "exhaustive": True, "top_k": MAX_K}
+        named = [hit for hit in super().search(task.goal, **asked).hits if names_tool(goal, hit.memory)]
+        kept = [hit for place, hit in enumerate(cases.hits) if not _is_told(hit, cases.hits[:place])]
+        for hit in named:
+            if len(kept) < _MOST_OF_A_PART and hit_tokens(hit) <= budget and not _is_told(hit, kept):
+                budget -= hit_tokens(hit)
+                kept.append(hit)
+        return replace(cases, hits=tuple(kept))
+
     def _intents(self, task: Task, now: datetime) -> tuple[Hit, ...]:
         """What was meant for a moment like this, the most urgent first."""
         scopes = tuple(dict.fromkeys((GLOBAL, task.scope)))
@@ -106,6 +123,17 @@ class Briefings(Reviewing):
                 found.append(Hit(memory, 1.0, _URGENCY[due.state], warnings=(due.why,)))
         found.sort(key=lambda hit: (-hit.score, hit.memory.id))
         return tuple(found[:_MOST_OF_A_PART])
+
+
+def _is_told(hit: Hit, others: Sequence[Hit]) -> bool:
+    return any(_says_the_same(hit.memory, other.memory) for other in others)
+
+
+def _says_the_same(one: Memory, other: Memory) -> bool:
+    if one.id == other.id:
+        return True
+    advises = one.kind in _MISHAPS and one.kind is other.kind and field_of(one, "tool") == field_of(other, "tool")
+    return advises and bool(field_of(one, "tool")) and same_action(one, other)
 
 
 def without_others(briefing: Briefing, kept: frozenset[str]) -> Briefing:

@@ -5,6 +5,8 @@ from afterwit.service.briefing import Briefing
 from afterwit.service.conversation import Turn
 from afterwit.service.naming import Entity
 from afterwit.service.options import MAX_K, MAX_RAW_BYTES, MAX_TEXT_BYTES, SearchOptions, UpdateFields, WriteFields
+from afterwit.service.retracting import RollbackPlan
+from afterwit.service.reviewing import Consolidation, ReviewReport
 from afterwit.service.stepping import StepFields, TaskOptions
 from afterwit.service.tasks import Credited, StepReceipt, TaskReceipt
 from afterwit.service.writing import Writer
@@ -15,9 +17,12 @@ __all__ = [
     "MAX_TEXT_BYTES",
     "Afterwit",
     "Briefing",
+    "Consolidation",
     "Credited",
     "Entity",
     "ImportReport",
+    "ReviewReport",
+    "RollbackPlan",
     "SearchOptions",
     "StepFields",
     "StepReceipt",

@@ -98,7 +98,7 @@ def taught_aliases(summary: str) -> list[Taught]:
 
 
 def _said(sentence: str) -> Iterator[tuple[str, str]]:
-    for pattern in (*_ENGLISH, *_CHINESE):
+    for pattern in _ENGLISH if sentence.isascii() else (*_ENGLISH, *_CHINESE):
         for match in pattern.finditer(sentence):
             yield _subject(match["name"]), match["alias"]
 

@@ -56,7 +56,14 @@ _SET_COUNTERS = (
         next_number=bindparam("row_number"),
     )
 )
-_INSERTS = {table.name: insert(table) for table in (tables.memory, tables.vector, tables.event)}
+_INSERTS = {table.name: insert(table) for table in (tables.memory, tables.vector, tables.event, tables.link)}
+_ROW, _MEMORY = (
+    select(what).where(tables.memory.c.space_id == bindparam("space_id"), tables.memory.c.id == bindparam("id"))
+    for what in (tables.memory.c.row, tables.memory)
+)
+_LINKED = select(tables.link.c.type).where(
+    *(tables.link.c[name] == bindparam(name) for name in ("space_id", "source_id", "type", "target_id"))
+)
 _TAKEN = {
     table.name: select(table.c.id).where(table.c.space_id == bindparam("space_id"), table.c.id == bindparam("id"))
     for table in (tables.memory, tables.use, tables.task, tables.step)
@@ -65,6 +72,10 @@ _TAKEN = {
 
 class WordIndex(Protocol):
     """The engine's word index, kept in step with the rows inside the same transaction."""
+
+    def add_words(self, connection: Connection, row: int, tokens: Sequence[str]) -> None:
+        """Index the tokens of a new row."""
+        ...
 
     def put_words(self, connection: Connection, row: int, tokens: Sequence[str]) -> None:
         """Index the tokens of a row, in place of what was there."""
@@ -132,9 +143,7 @@ class RowWriter:
             raise InvalidInput(f"A record of the space {space!r} cannot be written to {self._space!r}.")
 
     def _find_row(self, memory_id: str) -> int | None:
-        columns = tables.memory.c
-        query = select(columns.row).where(columns.space_id == self._space_id, columns.id == memory_id)
-        return self._connection.execute(query).scalar()
+        return self._connection.execute(_ROW, {"space_id": self._space_id, "id": memory_id}).scalar()
 
     def _row(self, memory_id: str) -> int:
         row = self._find_row(memory_id)
@@ -143,9 +152,7 @@ class RowWriter:
         return row
 
     def _memory(self, memory_id: str) -> tuple[int, Memory]:
-        columns = tables.memory.c
-        query = select(tables.memory).where(columns.space_id == self._space_id, columns.id == memory_id)
-        row = self._connection.execute(query).mappings().first()
+        row = self._connection.execute(_MEMORY, {"space_id": self._space_id, "id": memory_id}).mappings().first()
         if row is None:
             raise NotFound(f"There is no memory {memory_id} in this space.")
         return row["row"], to_memory(self._space, row)
@@ -156,12 +163,12 @@ class RowWriter:
         values = {name: value for name, value in after.items() if before[name] != value}
         if not values:
             return {}
-        tokens = memory_tokens(new)
-        reworded = not values.keys().isdisjoint(("subject", "topic", "tags", "structured")) and (
-            tokens != memory_tokens(old)
-        )
-        if reworded:
-            self._words.put_words(self._connection, row, tokens)
+        reworded = False
+        if not values.keys().isdisjoint(("subject", "topic", "tags", "structured")):
+            tokens = memory_tokens(new)
+            reworded = tokens != memory_tokens(old)
+            if reworded:
+                self._words.put_words(self._connection, row, tokens)
         if reworded or not values.keys().isdisjoint(_KEY_COLUMNS):
             values["changed_seq"] = self._seq
         if "tags" in values:
@@ -179,7 +186,7 @@ class RowWriter:
         values |= {"row": row, "space_id": self._space_id, "changed_seq": self._seq}
         self._connection.execute(_INSERTS["memory"], values)
         self._put_tags(row, memory.tags)
-        self._words.put_words(self._connection, row, memory_tokens(memory))
+        self._words.add_words(self._connection, row, memory_tokens(memory))
         return row
 
     def _insert_use(self, use: Use) -> None:
@@ -250,17 +257,15 @@ class RowWriter:
         return self._models[name]
 
     def _put_link(self, link: Link) -> None:
-        columns = tables.link.c
         key = {
             "space_id": self._space_id,
             "source_id": link.source_id,
             "type": str(link.type),
             "target_id": checked_name(link.target_id, "link target"),
         }
-        known = select(columns.type).where(*(columns[name] == value for name, value in key.items()))
-        if self._connection.execute(known).first() is None:
+        if self._connection.execute(_LINKED, key).first() is None:
             values = key | {"created_us": to_us(link.created_at), "note": link.note}
-            self._connection.execute(insert(tables.link), values)
+            self._connection.execute(_INSERTS["link"], values)
 
     def _put_alias(self, alias: Alias) -> None:
         """Insert, or take the place of the row with this alias."""

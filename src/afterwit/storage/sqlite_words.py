@@ -43,6 +43,10 @@ class SqliteWords:
     def put_words(self, connection: Connection, row: int, tokens: Sequence[str]) -> None:
         """Index the tokens of a row, in place of what was there."""
         self.drop_words(connection, row)
+        self.add_words(connection, row, tokens)
+
+    def add_words(self, connection: Connection, row: int, tokens: Sequence[str]) -> None:
+        """Index the tokens of a new row."""
         fit = prefixed(self._space_id, tokens)
         text = " ".join(fit)
         connection.exec_driver_sql("INSERT INTO word(row, length, tokens) VALUES (?, ?, ?)", (row, len(fit), text))

@@ -3,6 +3,7 @@
 import hashlib
 import re
 import unicodedata
+from functools import lru_cache
 
 from afterwit.text.polarity import is_negated
 from afterwit.text.terms import hard_terms
@@ -52,6 +53,8 @@ def same_statement(a: str, b: str) -> bool:
     return all(term.isalpha() and term.isascii() and term not in STOP_EN and term != "may" for term in differing)
 
 
+# A write asks for it when it looks for the same statement, and again when it stores the row.
+@lru_cache(maxsize=256)
 def statement_key(text: str) -> str:
     """A key that texts share when they say the same thing or deny it: for exact look-up.
 

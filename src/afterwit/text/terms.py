@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from afterwit.text.tokens import CJK, STOP_EN, plain, trim
 
@@ -66,6 +67,8 @@ _TITLED = re.compile(
 )
 
 
+# A new memory's are compared with those of every memory on its topic.
+@lru_cache(maxsize=256)
 def hard_terms(text: str) -> frozenset[str]:
     """Terms that two texts must share to mean the same; folded.
 

@@ -30,3 +30,11 @@ def test_a_sentence_advises_its_flags_for_the_tool_it_names(sentence: str, comma
 def test_what_is_to_be_left_out_is_not_followed_by_doing_it(action: str) -> None:
     lesson = replace(memory(1, "Advice.", kind=Kind.LESSON), structured={"action": action})
     assert not follows(Step("s", SPACE, "t", 0, "bash", NOW, "python shop.py backup --fast"), lesson)
+
+
+def test_what_is_advised_for_one_service_is_not_followed_by_doing_it_at_another() -> None:
+    advised = {"action": "add the header `Authorization: Bearer $TOKEN`", "domain": "billing.acme.dev"}
+    lesson = replace(memory(1, "Advice.", kind=Kind.LESSON), structured=advised)
+    for host, is_followed in (("billing", True), ("orders", False)):
+        command = f'curl -H "Authorization: Bearer $TOKEN" https://{host}.acme.dev/items'
+        assert follows(Step("s", SPACE, "t", 0, "bash", NOW, command), lesson) is is_followed

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from afterwit import text
+from afterwit.matters import field_of
 from afterwit.records import Kind, Memory, Step
 
 #: Share of the words of a command, and of the weight of all telling words, that a step must have.
@@ -86,6 +87,8 @@ def follows(step: Step, memory: Memory) -> bool:
     advice = advice_of(action or memory.summary)
     if advice.is_empty or (not action and not (advice.commands or advice.hard)):
         return False
+    if _is_of_another_host(step, memory):
+        return False
     given = _ESCAPED.sub(" ", step.input)
     words = _words(f"{step.action} {given}")
     if not action:
@@ -112,6 +115,12 @@ def advice_of(action: str) -> Advice:
         soft = frozenset(token for token in soft if token.isascii())
     parts = {part for word in hard for part in text.index_tokens(word)}
     return Advice(tuple(one for one in commands if len(one) == longest), hard, soft - parts)
+
+
+def _is_of_another_host(step: Step, memory: Memory) -> bool:
+    """What one service wants, another may want too: doing it there proves nothing here."""
+    domain = field_of(memory, "domain")
+    return bool(domain) and "://" in step.input and domain not in step.input.casefold()
 
 
 def _of_prose(advice: Advice, action: str, given: str) -> Advice:

@@ -111,6 +111,8 @@ class LogStep:
     """Append a step to a task; the store sets its position."""
 
     step: Step
+    #: when the task ends by itself from now on; None = as before
+    deadline: datetime | None = None
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,9 @@ from afterwit.service.stepping import (
 from afterwit.service.updating import cascade
 from afterwit.storage import Transaction
 
+#: Mark in the environment of a task that a client's hook began with the user's request.
+ATTENDED = "attended"
+
 
 @dataclass(frozen=True)
 class StepReceipt:
@@ -292,7 +295,9 @@ class Tasks(Briefings):
     def _open_here(self) -> list[Task]:
         now = self._clock()
         found = self.store.tasks(self.space, statuses=(TaskStatus.OPEN,), session=self.writer.session)
-        return [task for task in found if not self._is_overdue(task, now)]
+        running = [task for task in found if not self._is_overdue(task, now)]
+        # What the agent began itself goes before what its client's hooks began for it.
+        return [task for task in running if not task.environment.get(ATTENDED)] or running[-1:]
 
     # --- parts -----------------------------------------------------------------------------------
 
@@ -336,12 +341,21 @@ class Tasks(Briefings):
             if self._is_overdue(task, now):
                 self._end(task, "", "time over", (), now)
 
-    def _end(self, task: Task, outcome: str, summary: str, used: Sequence[str], now: datetime) -> TaskReceipt:
+    def _end(
+        self,
+        task: Task,
+        outcome: str,
+        summary: str,
+        used: Sequence[str],
+        now: datetime,
+        *,
+        ended_at: datetime | None = None,
+    ) -> TaskReceipt:
         steps = cleaned(self.store.steps(self.space, task.id))
         status = read_outcome(outcome) or review_steps(task, steps).outcome or TaskStatus.ABANDONED
         with self.store.transaction(self.space, now=now, actor=self.writer.name) as tx:
-            ended = replace(task, status=status, outcome=summary, ended_at=now)
-            tx.apply([CloseTask(task.id, status, summary, now)])
+            ended = replace(task, status=status, outcome=summary, ended_at=ended_at or now)
+            tx.apply([CloseTask(task.id, status, summary, ended_at or now)])
             credited = self._credit(tx, ended, steps, used, now)
         self._answers.clear()
         receipts = self.review(task.id, with_llm=False).receipts

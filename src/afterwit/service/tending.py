@@ -15,8 +15,8 @@ from afterwit.review.report import weekly_report
 from afterwit.service.files import replace_file
 from afterwit.service.knowledge import KnowledgeReport, Place, import_knowledge
 from afterwit.service.options import fold_role
+from afterwit.service.sessions import Sessions
 from afterwit.service.surveying import Survey, material, survey, week_of
-from afterwit.service.tasks import Tasks
 from afterwit.service.writing import in_batches
 from afterwit.storage import Transaction
 from afterwit.vocabulary import fold_scope
@@ -52,7 +52,7 @@ class Intent:
     due: Due | None
 
 
-class Tending(Tasks):
+class Tending(Sessions):
     """The part of the service for those who look after a memory."""
 
     # --- intents ---------------------------------------------------------------------------------

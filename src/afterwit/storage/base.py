@@ -276,6 +276,10 @@ class Reader(Protocol):
         """A task's steps by position."""
         ...
 
+    def step_tasks(self, space: str, ids: Sequence[str]) -> dict[str, str]:
+        """Step id -> its task, of those steps that are there. An index look-up, whatever the size."""
+        ...
+
 
 class Transaction(Reader, Protocol):
     """Reads and writes of one space that belong together."""

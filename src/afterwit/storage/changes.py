@@ -273,6 +273,9 @@ class Changer(RowWriter):
             )
         ).scalar_one()
         self._insert_step(replace(step, position=position))
+        if change.deadline is not None:
+            mine = (tables.task.c.space_id == self._space_id) & (tables.task.c.id == step.task_id)
+            self._connection.execute(update(tables.task).where(mine).values(deadline_us=to_us(change.deadline)))
         return "log_step", "", {"task": step.task_id, "step": step.id, "position": position}
 
     def _close_task(self, change: CloseTask) -> _Made:

@@ -192,6 +192,16 @@ class SqlReader(ABC):
         with self._reading() as connection:
             return [to_step(space, row) for row in connection.execute(query).mappings()]
 
+    def step_tasks(self, space: str, ids: Sequence[str]) -> dict[str, str]:
+        """See `Reader.step_tasks`."""
+        columns, found = tables.step.c, dict[str, str]()
+        mine = select(columns.id, columns.task_id).join(tables.space, tables.space.c.id == columns.space_id)
+        mine = mine.where(tables.space.c.name == space)
+        with self._reading() as connection:
+            for some in batches(ids):
+                found |= {row.id: row.task_id for row in connection.execute(mine.where(columns.id.in_(some)))}
+        return found
+
     @staticmethod
     def _of(space: str, table: Any) -> Select[Any]:
         return (

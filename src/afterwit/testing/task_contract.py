@@ -53,6 +53,12 @@ class TaskContract:
             put(store, LogStep(step))
         assert store.steps(SPACE, "t") == [replace(step, position=place) for place, step in enumerate(steps)]
         assert (store.count_steps(SPACE, "t"), store.count_steps(SPACE, "none")) == (3, 0)
+        assert store.step_tasks(SPACE, ["s2", "none", "s0"]) == {"s0": "t", "s2": "t"}
+        assert (store.step_tasks(SPACE, []), store.step_tasks("elsewhere", ["s0"])) == ({}, {})
+        much_later = LATER + timedelta(days=1)
+        put(store, LogStep(Step("s3", SPACE, "t", 0, "note", LATER), deadline=much_later))
+        task = replace(task, deadline=much_later)
+        assert store.task(SPACE, "t") == task
         put(store, CloseTask("t", TaskStatus.SUCCEEDED, "done", LATER))
         ended = replace(task, status=TaskStatus.SUCCEEDED, outcome="done", ended_at=LATER)
         assert (store.task(SPACE, "t"), store.tasks(SPACE)) == (ended, [ended])

@@ -22,6 +22,8 @@ from afterwit.transcripts.values import mapping, moment
 
 #: Records that are looked at to tell whose file it is.
 _LOOKED_AT = 50
+#: Endings of the files in which clients keep sessions.
+_SUFFIXES = frozenset((".jsonl", ".json", ".db"))
 
 
 class Reader(Protocol):
@@ -161,6 +163,27 @@ def find_sessions(
                         found[_identity(session)] = _newer(found.get(_identity(session)), session)
     kept = [session for session in found.values() if since is None or session.modified >= since]
     return sorted(kept, key=lambda session: (session.modified, str(session.path), session.session_id))
+
+
+def sessions_in(path: Path, *, client: str = "") -> list[SessionFile]:
+    """The sessions that a file holds, or that the files below a folder hold, those changed longest ago first.
+
+    Args:
+        path: a session file, a database of sessions, or a folder, in which other files are passed over.
+        client: who wrote them, a name of `CLIENTS`; found out when empty.
+
+    Raises:
+        InvalidInput: the path cannot be read, or a file is of no client that is known.
+    """
+    files = sorted(one for one in path.rglob("*") if one.suffix in _SUFFIXES) if path.is_dir() else [path]
+    found: list[SessionFile] = []
+    for file in files:
+        try:
+            found += _sessions_in(file, client_named(client or detect(file)))
+        except InvalidInput:
+            if file == path:
+                raise
+    return sorted(found, key=lambda session: (session.modified, str(session.path), session.session_id))
 
 
 def _sessions_in(path: Path, client: Client) -> Iterator[SessionFile]:

@@ -49,7 +49,7 @@ QUESTION = re.compile(
 #: Where a message's courtesy ends and its statement begins.
 PREAMBLE = re.compile(
     r"(?i)^(?:\s*(?:no|nope|wrong|stop|hey|hi|ok(?:ay)?|well|sorry|please|thanks|thank you|actually|again|hm+|"
-    r"look|remember|btw|by the way|also|and|but|so|i (?:already )?told you(?: (?:to|that))?|"
+    r"look|remember(?: that)?|btw|by the way|also|and|but|so|i (?:already )?told you(?: (?:to|that))?|"
     r"i said(?: (?:to|that))?|as i said|that(?:'s| is) (?:wrong|not right|not what i (?:asked|wanted|"
     r"meant)(?: for)?))\s*(?:[,.!:;—–-]+\s*|\s+(?=[a-z])))+|"
     r"^(?:\s*(?:不对|不是(?:这样|的)?|错了|不行|好的?|嗯|对了|另外|还有|麻烦|请|拜托|我(?:说过|"

@@ -1,12 +1,14 @@
 """Where an agent's session takes place, and what its tasks are called: the same for hooks and for files."""
 
 import re
+from contextlib import suppress
 from pathlib import Path, PureWindowsPath
 
 from afterwit import text
 from afterwit.errors import InvalidInput
 from afterwit.records import GLOBAL
 from afterwit.service.stepping import MAX_GOAL_BYTES
+from afterwit.transcripts import client_named
 from afterwit.vocabulary import fold_scope, strip_injected
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -63,7 +65,9 @@ def _checkout_of(pointer: str) -> str:
 
 
 def session_name(client: str, session_id: str) -> str:
-    """What a client's session is called in tasks: `CLIENT:ID`."""
+    """What a client's session is called in tasks: `CLIENT:ID`, the same however the client's name is written."""
+    with suppress(InvalidInput):  # a client whose files cannot be read has sessions all the same
+        client = client_named(client).name
     return f"{client}:{session_id}"[:_NAME_CHARS]
 
 

@@ -5,7 +5,7 @@ reminders, summaries) is told apart, and never given as the user's words. Secret
 them out.
 """
 
-from afterwit.transcripts.clients import CLIENTS, Client, detect, find_sessions, sessions_in
+from afterwit.transcripts.clients import CLIENTS, Client, client_named, detect, find_sessions, sessions_in
 from afterwit.transcripts.nouns import Cursor, Header, Item, Reading, SessionFile, Turn
 from afterwit.transcripts.reading import read_session
 
@@ -18,6 +18,7 @@ __all__ = [
     "Reading",
     "SessionFile",
     "Turn",
+    "client_named",
     "detect",
     "find_sessions",
     "read_session",

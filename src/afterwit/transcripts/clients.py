@@ -118,15 +118,20 @@ CLIENTS: Mapping[str, Client] = {
 
 
 def client_named(name: str) -> Client:
-    """The client with this name; case, spaces and hyphens do not matter.
+    """The client with this name or title; case, spaces and hyphens do not matter.
 
     Raises:
         InvalidInput: there is none.
     """
-    found = CLIENTS.get("_".join(name.casefold().replace("-", " ").replace("_", " ").split()))
+    wanted = _folded(name)
+    found = next((one for one in CLIENTS.values() if wanted in (one.name, _folded(one.title))), None)
     if found is None:
         raise InvalidInput(f"Unknown client {name[:60]!r}.", next_step=f"The clients are {', '.join(CLIENTS)}.")
     return found
+
+
+def _folded(name: str) -> str:
+    return "_".join(name.casefold().replace("-", " ").replace("_", " ").split())
 
 
 def find_sessions(

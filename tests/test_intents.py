@@ -89,7 +89,16 @@ def test_a_malformed_due_time_leaves_what_the_words_say() -> None:
 # --- triggers ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("words", ["Next time, look at performance.", "下次记得先跑测试", "有空的时候整理一下文档"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Next time, look at performance.",
+        "下次记得先跑测试",
+        "有空的时候整理一下文档",
+        "Check when the certificate expires.",
+        "When you have some time, tidy up the docs.",
+    ],
+)
 def test_without_due_time_and_trigger_it_is_for_the_next_task(words: str) -> None:
     assert state(intent(words), "Write the release notes") == "next_task"
 

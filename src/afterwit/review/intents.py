@@ -144,7 +144,8 @@ _CLAUSES = (
         re.IGNORECASE,
     ),
     re.compile(
-        r"\b(?:the next time|next time|when(?:ever)?|once|after|before|as soon as|while|during)\s+"
+        # "when" at the end is often what is to be found out: "check when the certificate expires"
+        r"\b(?:the next time|next time|whenever|when (?:we|you|i)|once|after|before|as soon as|during)\s+"
         r"(?P<clause>[^,;:.]+?)\W*$",
         re.IGNORECASE,
     ),

@@ -8,6 +8,16 @@ SAME_FAULT: dict[str, tuple[str, ...]] = {
         'Traceback (most recent call last):\n  File "/srv/job-17/run.py", line 118, in <module>\n    import requests\n'
         "ModuleNotFoundError: No module named 'requests'\n",
     ),
+    "no entry in pg_hba.conf": (
+        'psql: error: connection to server at "db.x.dev" (10.0.0.2), port 5432 failed: FATAL:  no pg_hba.conf entry for host '
+        '"10.0.0.7", user "app", database "shop", no encryption',
+        'psql: error: connection to server at "db.y.dev" (10.0.9.2), port 5432 failed: 致命错误:  没有用于主机 "10.0.0.9", '
+        '用户 "web", 数据库 "shop", 无加密 的 pg_hba.conf 记录',
+    ),
+    "handshake that timed out": (
+        "Unable to connect to the server: net/http: TLS handshake timeout",
+        "dial tcp 10.0.0.7:443: i/o timeout",
+    ),
     "python module yaml": (
         "ModuleNotFoundError: No module named 'yaml'",
         "E   ModuleNotFoundError: No module named 'yaml'",

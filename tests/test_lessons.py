@@ -215,6 +215,16 @@ def test_what_only_led_to_another_fault_and_was_given_up_is_no_fix() -> None:
     assert any("--rates ecb" in one.structured["action"] for one in found)
 
 
+def test_a_setting_within_one_argument_is_told_by_itself() -> None:
+    fault = "FATAL:  no pg_hba.conf entry for host, no encryption"
+    found = lessons(
+        ("bash", 'psql "host=db dbname=shop user=app" -c "SELECT 1"', fault, False),
+        ("bash", 'psql "host=db dbname=shop user=app sslmode=disable" -c "SELECT 1"', fault, False),
+        ("bash", 'psql "host=db dbname=shop user=app sslmode=require" -c "SELECT 1"', "1", True),
+    )
+    assert [one.structured["action"] for one in found] == ["add `sslmode=require`"]
+
+
 def test_a_folder_of_the_checkout_stays_in_a_quoted_command() -> None:
     fault = "FileNotFoundError: [Errno 2] No such file or directory: 'convert.toml'"
     found = lessons(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from afterwit.review.actions import Act
 from afterwit.review.attempts import Attempt, edit_distance, nested_arguments
+from afterwit.review.commands import PAIRS
 from afterwit.review.normalising import is_telling_file, normalise
 from afterwit.text import redact_secrets
 
@@ -126,11 +127,27 @@ def _of_commands(failed: Attempt, worked: Attempt) -> Change | None:
     gone, come = _difference(_plain_words(a), _plain_words(b))
     if not gone and not come:
         return _of_shell_text(failed, b)
+    if (settings := _settings(gone, come)) is not None:
+        return settings
     if is_slip(failed, gone, come):
         return None
     if _same_but_quoting(gone, come):
         return Change("quoting", (general(b.command),))
     return _of_words(gone, come, failed, worked)
+
+
+def _settings(gone: list[str], come: list[str]) -> Change | None:
+    """What differs within one argument that holds several settings: "host=db sslmode=require"."""
+    if len(gone) != 1 or len(come) != 1 or not (PAIRS.fullmatch(gone[0]) and PAIRS.fullmatch(come[0])):
+        return None
+    old, new = _difference(gone[0].split(), come[0].split())
+    if not new:
+        return Change("drop", (general(" ".join(old)),))
+    return (
+        Change("replace", (general(" ".join(new)), general(" ".join(old))))
+        if old
+        else Change("add", (general(" ".join(new)),))
+    )
 
 
 def _of_words(gone: list[str], come: list[str], failed: Attempt, worked: Attempt) -> Change | None:
@@ -145,7 +162,7 @@ def _of_words(gone: list[str], come: list[str], failed: Attempt, worked: Attempt
 
 
 def _plain_words(act: Act) -> list[str]:
-    return [word for word in act.words if "=" not in word or word.startswith("-")]
+    return [word for word in act.words if "=" not in word or word.startswith("-") or PAIRS.fullmatch(word)]
 
 
 def _of_shell_text(failed: Attempt, b: Act) -> Change | None:

@@ -13,6 +13,8 @@ _HEREDOC = re.compile(
 _WRITTEN = re.compile(r"(?<![\d&>])>{1,2}\s?(?!&|/dev/)([^\s|;&<>]+)")
 _SPLIT = re.compile(r"(\"(?:\\.|[^\"\\]){0,2000}\"|'[^']{0,2000}'|\$\([^()]{0,300}\))|(\|\||&&|;|\n|\|&?)")
 _SETTING = re.compile(r"^[A-Za-z_]\w*=")
+#: One argument that holds several settings, as `psql "host=db dbname=shop"` takes: none of the shell's variables.
+PAIRS = re.compile(r"\w+=\S*(?:\s+\w+=\S*)+")
 _REDIRECTION = re.compile(r"\s*(?:\d?>{1,2}\s?(?:&\d|[^\s|;&]+)|<\s[^\s|;&]+|\s&\s*$)")
 
 #: Parts that only prepare, show or wait.
@@ -61,7 +63,7 @@ def parse_command(line: str) -> Command:
     main = acting[-1] if acting else parts[-1] if parts else _Part((), "")
     entered = [part.words[1] for part in parts if part.words[0] in ("cd", "pushd") and len(part.words) > 1]
     exported = [word for part in parts if part.words[0] == "export" for word in part.words[1:]]
-    settings = [word for word in (*exported, *main.words) if _SETTING.match(word)]
+    settings = [word for word in (*exported, *main.words) if _SETTING.match(word) and not PAIRS.fullmatch(word)]
     program = program_of(main.words)
     return Command(
         program,
@@ -112,6 +114,7 @@ def program_of(words: Sequence[str]) -> str:
     if not rest:
         return ""
     name = rest[0].replace("\\", "/").rpartition("/")[2].removesuffix(".exe").removesuffix(".cmd")
+    name = re.sub(r"\d{7,}", "<n>", name)  # a number of one run, no program's name
     if re.fullmatch(r"python[\d.]*|py|pypy3?", name):
         return _of_python(name, rest)
     if (

@@ -140,7 +140,8 @@ sql | foreign key | (?:FOREIGN KEY constraint failed|violates foreign key constr
 sql | syntax error | syntax error at or near "(?P<what>[^"\n]{{1,40}})"|near "(?P<what2>[^"\n]{{1,40}})": syntax error|You have an error in your SQL syntax
 sql | database locked | database (?:table )?is locked
 sql | deadlock | [Dd]eadlock (?:detected|found)
-sql | login refused | (?:password authentication failed for user|Access denied for user|no pg_hba\.conf entry)
+sql | no entry in pg_hba.conf | (?:no pg_hba\.conf entry|没有用于主机[^\n]{{0,120}}pg_hba\.conf)
+sql | login refused | (?:password authentication failed for user|Access denied for user)
 sql | server not reachable | Can't connect to (?:local )?MySQL server|could not connect to server|connection to server at
 sql | permission denied | permission denied for (?P<what>(?:table|schema|database|relation|view|sequence) \w+)
 sql | {{code}} | SQLSTATE\[?(?P<code>[0-9A-Z]{{5}})|\((?P<code2>ORA-\d{{5}})\)|\b(?P<code3>ORA-\d{{5}}):
@@ -181,7 +182,7 @@ system | no such file | (?:No such file or directory|没有那个文件或目录
 shell | syntax error | syntax error near unexpected token|unexpected EOF while looking for matching|未预期的(?:符号|文件结尾)
 shell | unbound variable | (?P<what>\w+): unbound variable
 shell | unknown option | (?:(?:invalid|unknown|unrecogni[sz]ed) (?:option|flag|argument|arguments)s?|无效的?选项|未识别的选项|未知选项|No such option|unexpected argument|unknown shorthand flag)[^\n]{{0,12}}?[:：]?\s*(?:-- )?{_QUOTED}(?P<what>-{{0,2}}[\w-]{{1,40}})
-system | timed out | EXECUTION TIMED OUT|[Tt]imed out|ETIMEDOUT|TimeoutError|[Tt]imeout (?:of \d+ ?\w* )?exceeded|deadline exceeded|超时|command timed out
+system | timed out | EXECUTION TIMED OUT|(?:handshake|i/o) timeout|[Tt]imed out|ETIMEDOUT|TimeoutError|[Tt]imeout (?:of \d+ ?\w* )?exceeded|deadline exceeded|超时|command timed out
 system | killed | ^(?:[^\n:]{{0,80}}: )?(?:Killed|已杀死|已终止)\s*$
 """)
 

@@ -2,13 +2,14 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from afterwit.review.actions import Act
 from afterwit.review.attempts import Attempt, same_goal
 from afterwit.review.changes import Change, change_between, edit_change, general
+from afterwit.review.commands import PAIRS
 from afterwit.review.instructions import is_dangerous, reads_as_instruction
 from afterwit.review.normalising import readable
 
@@ -121,8 +122,13 @@ def _distance(failed: Act, worked: Act) -> int:
     """How much two commands differ; what had to go counts more than what was added. 0 for what is no command."""
     if not failed.words or not worked.words:
         return 0
-    before, after = Counter(failed.words), Counter(worked.words)
+    before, after = Counter(_single(failed.words)), Counter(_single(worked.words))
     return 2 * (before - after).total() + (after - before).total() + (failed.directory != worked.directory)
+
+
+def _single(words: Sequence[str]) -> Iterator[str]:
+    for word in words:
+        yield from word.split() if PAIRS.fullmatch(word) else (word,)
 
 
 def _is_kept(change: Change, last: Attempt) -> bool:

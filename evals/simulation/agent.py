@@ -134,6 +134,8 @@ class Trace:
 
     succeeded: bool = False
     attempts: list[Attempt] = field(default_factory=list[Attempt])
+    #: ids of all memories that it was told
+    told: frozenset[str] = frozenset()
     tokens: int = 0
 
 
@@ -154,6 +156,7 @@ def perform(task: Assignment, memory: Memory, habits: Habits = Habits()) -> Trac
             break
     used = [attempt.advised_by for attempt in trace.attempts if attempt.advised_by and attempt.ok]
     memory.finish("success" if trace.succeeded else "failure", list(dict.fromkeys(used)) if habits.cites else [])
+    trace.told = frozenset(one.id for one in told)
     trace.tokens = memory.tokens
     return trace
 

@@ -13,7 +13,7 @@ from evals.simulation.course import WRONG_LESSON, Course, Planned
 from evals.simulation.product import Diary
 
 #: Seeds of a run that does not say how many.
-SEEDS = 24
+SEEDS = 20
 
 #: Agents by name, each with a line of tasks of its own.
 ARMS: Mapping[str, Habits] = {
@@ -33,6 +33,7 @@ METRICS = (
     Metric("tokens told"),
     Metric("tasks until gone"),
     Metric("gone in 3 tasks", "share"),
+    Metric("tasks that followed it"),
     Metric("lessons"),
     Metric("wrong confirmations", "sum"),
     Metric("new rows", "sum"),
@@ -44,6 +45,7 @@ HEADLINE = (
     "held out, Chinese",
     "one trap",
     "two traps",
+    "held out, overcome before",
     "first meeting",
     "flaky",
     "first 3 after the change",
@@ -67,6 +69,8 @@ class _Lineage:
     #: None = without memory
     diary: Diary | None
     known: _Known = field(default_factory=set[tuple[str, int, str]])
+    #: families whose trap was overcome once
+    overcome: set[str] = field(default_factory=set[str])
 
     def do(self, task: Assignment) -> tuple[Trace, int]:
         """Do one task; the number of failures in it that an earlier task had seen already."""
@@ -75,6 +79,7 @@ class _Lineage:
         failed = [_key(attempt, task) for attempt in trace.attempts if not attempt.ok and attempt.family != "flaky"]
         again = sum(key in self.known for key in failed)
         self.known.update(failed)
+        self.overcome |= {attempt.family for attempt in trace.attempts if attempt.ok}
         return trace, again
 
 
@@ -97,6 +102,8 @@ def evaluate(run: Run) -> Report:
         f"{len(seeds)} seeds; an agent that only tries (at most 4 ways per trap), rules only, no language model",
         "known failures again: failed tries per task that an earlier task of the same arm had seen fail already",
         "of these avoided: 1 - (with memory / without), by seed",
+        "overcome before: the way out of all its traps was found in an earlier task, so that it could be known",
+        "tasks until gone: the last of 6 tasks in which a planted wrong lesson was told",
         "held out: worded differently and about other files, tables, packages than where the trap was met first",
     )
     return Report(
@@ -119,21 +126,23 @@ def _one(
     lineage = _Lineage(arm, seed, diary)
     course = Course(seed)
     for place, planned in enumerate((*course.first(), *course.again(), *course.after_change())):
-        yield _observed(lineage, planned, place, repeats, failures)
+        yield _observed(lineage, planned, place, repeats, failures)[0]
     yield from _wrong_lesson(lineage, course, repeats, failures)
     if diary is not None:
         wrong = diary.confirmed_by_one_session()
         failures += [f"{arm} {seed}: confirmed by one session: {memory.summary}" for memory in wrong]
         yield Observation(arm, ("confirmed by one session",), str(seed), {"wrong confirmations": float(len(wrong))})
-        flaky = [memory for memory in diary.learned() if "kubectl" in memory.summary]
+        flaky = [memory for memory in diary.learned() if memory.kind != "failure" and "kubectl" in memory.summary]
         failures += [f"{arm} {seed}: learned from chance: {memory.summary}" for memory in flaky]
         yield Observation(arm, ("learned from flaky tools",), str(seed), {"lessons": float(len(flaky))})
 
 
 def _observed(
     lineage: _Lineage, planned: Planned, place: int, repeats: dict[tuple[str, int], int], failures: list[str]
-) -> Observation:
-    task = planned.assignment
+) -> tuple[Observation, Trace]:
+    task, groups = planned.assignment, planned.groups
+    if "held out" in groups and all(job.family in lineage.overcome for job in task.jobs):
+        groups = (*groups, "held out, overcome before")
     trace, again = lineage.do(task)
     values = {
         "success": float(trace.succeeded),
@@ -149,7 +158,7 @@ def _observed(
         values["of these avoided"] = float(without - again)
     if not trace.succeeded or again:
         failures.append(f"{lineage.arm} {task.seed} {planned.groups[0]}: {task.goal} -> {_told(trace)}")
-    return Observation(lineage.arm, planned.groups, str(lineage.seed), values)
+    return Observation(lineage.arm, groups, str(lineage.seed), values), trace
 
 
 def _told(trace: Trace) -> str:
@@ -168,16 +177,18 @@ def _wrong_lesson(
     if lineage.diary is not None:
         text = WRONG_LESSON["zh" if lineage.seed // 2 % 2 else "en"]
         planted = lineage.diary.plant(text, is_confirmed=is_confirmed)
-    until = 0
+    gone_after = followed = 0
     tasks = list(course.with_wrong_lesson())
     for place, planned in enumerate(tasks):
-        yield _observed(lineage, planned, 1000 + place, repeats, failures)
-        if lineage.diary is not None and lineage.diary.stands(planted) not in ("refuted", "gone"):
-            until = place + 1
+        observed, trace = _observed(lineage, planned, 1000 + place, repeats, failures)
+        yield observed
+        if planted in trace.told:
+            gone_after = place + 1
+        followed += any(attempt.advised_by == planted for attempt in trace.attempts if planted)
     if lineage.diary is not None:
-        gone_after = min(until + 1, len(tasks) + 1)
         group = f"wrong lesson, {'confirmed' if is_confirmed else 'pending'}"
         values = {"tasks until gone": float(gone_after), "gone in 3 tasks": float(gone_after <= 3)}
+        values["tasks that followed it"] = float(followed)
         yield Observation(lineage.arm, ("wrong lesson", group), str(lineage.seed), values)
 
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 #: Longest wait, in seconds, for a daemon to start, and for its one-line answer.
 START_S = 20.0
 ANSWER_S = 10.0
+#: Longest wait, in seconds, for what a hook gives back.
+HOOK_S = 8.0
 #: Exit status of a daemon that found another one.
 ALREADY_THERE = 3
 #: Most bytes of the first line, either way.
@@ -284,7 +286,7 @@ def _send_input(connection: socket.socket) -> None:
             connection.shutdown(socket.SHUT_RDWR)
 
 
-def _write_all(descriptor: int, data: bytes) -> None:
+def _write_all(descriptor: int, data: bytes | bytearray) -> None:
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view) :]
@@ -309,8 +311,20 @@ class Call:
 
     def wants(self, **more: Any) -> dict[str, Any]:
         """The first line to the daemon: what is wanted, and the settings of this process."""
+        more["parents"] = _parents()
         own = {name: value for name, value in os.environ.items() if name.startswith("AFTERWIT_") or "_API_KEY" in name}
         return {"want": self.command, "environ": own, "options": self.options} | more
+
+
+def _parents() -> list[int]:
+    """The process that started this one, and the one that started that: one of them is the agent's client."""
+    found = [os.getppid()]
+    try:
+        with open(f"/proc/{found[0]}/stat", "rb") as file:
+            found.append(int(file.read().rpartition(b")")[2].split()[1]))
+    except (OSError, ValueError, IndexError):
+        pass  # no such files here
+    return [pid for pid in found if pid > 1]
 
 
 def read_call(arguments: list[str]) -> Call | None:
@@ -338,7 +352,11 @@ def run(arguments: list[str]) -> bool:
         Whether that was done; if not, the whole command line has to read it.
     """
     call = read_call(arguments)
-    if call is None or call.command != "mcp" or call.rest:
+    if call is None:
+        return False
+    if call.command == "hook" and (told := read_hook(call.rest)) is not None:
+        hook(call, told)
+    if call.command != "mcp" or call.rest:
         return False
     try:
         connection = enter(place_of(call.data_dir), call.wants())
@@ -353,6 +371,56 @@ def run(arguments: list[str]) -> bool:
             _leave(1)
     # The thread that waits for input cannot be interrupted.
     _leave(0)
+
+
+def read_hook(words: tuple[str, ...]) -> dict[str, str] | None:
+    """`[EVENT] [--client NAME]`, or None for what the whole command line has to read."""
+    told: dict[str, str] = {}
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if word == "--client" and rest:
+            told["client"] = rest.pop(0)
+        elif word.startswith("-") or "event" in told:
+            return None
+        else:
+            told["event"] = word
+    return told
+
+
+def hook(call: Call, told: dict[str, str]) -> NoReturn:
+    """Hand a client's event to the daemon and print its answer. Whatever goes wrong, the agent goes on: a line in
+    the log, nothing on standard output, exit status 0."""
+    place = None
+    try:
+        # Written by the client before it waits, so that it never blocks on us.
+        given = sys.stdin.buffer.read()
+        place = place_of(call.data_dir)
+        with enter(place, call.wants(hook=told)) as connection:
+            connection.settimeout(HOOK_S)
+            connection.sendall(given)
+            connection.shutdown(socket.SHUT_WR)
+            answer = bytearray()
+            while data := connection.recv(_CHUNK):
+                answer += data
+        _write_all(1, answer)
+    except (NoDaemon, OSError, KeyboardInterrupt) as error:
+        _note(place, f"hook {told.get('event', '')}: {error or type(error).__name__}")
+    _leave(0)
+
+
+def _note(place: Place | None, line: str) -> None:
+    """One line in the daemon's log, or on standard error where there is none."""
+    try:
+        if place is None:
+            raise OSError
+        descriptor = os.open(place.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            _write_all(descriptor, f"{time.strftime('%Y-%m-%d %H:%M:%S')} {line}\n".encode(errors="replace"))
+        finally:
+            os.close(descriptor)
+    except OSError:
+        sys.stderr.write(f"afterwit: {line}\n")
 
 
 def _leave(status: int) -> NoReturn:

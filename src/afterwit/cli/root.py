@@ -11,9 +11,12 @@ from typing import Any, NoReturn
 import click
 
 from afterwit import __version__
+from afterwit.cli.connect import connect, connections, disconnect
 from afterwit.cli.connecting import initialize, mcp, serve
 from afterwit.cli.daemon import daemon
 from afterwit.cli.documents import import_docs
+from afterwit.cli.hooks import hook
+from afterwit.cli.learning import learn
 from afterwit.cli.moving import export, import_, reindex
 from afterwit.cli.naming import entity
 from afterwit.cli.options import place_options
@@ -32,6 +35,9 @@ INTERRUPTED = 130
 
 COMMANDS: tuple[click.Command, ...] = (
     initialize,
+    connect,
+    disconnect,
+    connections,
     write,
     search,
     show,
@@ -47,9 +53,11 @@ COMMANDS: tuple[click.Command, ...] = (
     export,
     import_,
     import_docs,
+    learn,
     serve,
     mcp,
     daemon,
+    hook,
     intents,
     health,
     clean,

@@ -14,14 +14,15 @@ import os
 import secrets
 import signal
 import sys
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import anyio
 import anyio.abc
+import anyio.to_thread
 import mcp_types as types
 from mcp.shared.message import SessionMessage
 
@@ -30,6 +31,7 @@ from afterwit.config import Settings, load_settings
 from afterwit.door import ALREADY_THERE, ANSWER_S, IDLE_VARIABLE, MAX_LINE, Place, try_lock
 from afterwit.errors import AfterwitError
 from afterwit.serve.calls import Opening
+from afterwit.serve.hooks import Hooked, answer
 from afterwit.serve.mcp import LAST_ANSWERS_S, answering_all, build_server, open_for_agents
 
 if TYPE_CHECKING:
@@ -41,6 +43,8 @@ _log = logging.getLogger(__name__)
 IDLE_S = 900.0
 #: Most bytes of one message from a client.
 MAX_MESSAGE = 16 * 1024 * 1024
+#: Clients whose sessions are known by name, at most.
+MAX_NAMED = 1000
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,10 @@ class Visit:
     want: str
     settings: Settings
     token: str
+    #: processes above the one that knocks, nearest first
+    parents: tuple[int, ...] = ()
+    #: what is told with a hook: "event", "client"
+    hook: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 class Daemon:
@@ -66,6 +74,9 @@ class Daemon:
         self._idle_s = idle_s
         self._token = secrets.token_urlsafe(24) if not place.socket else ""
         self._openings: dict[Settings, Opening] = {}
+        #: MCP sessions by the process of their client, and the names that hooks of such processes gave
+        self._sessions: dict[int, list[_Session]] = {}
+        self._named: dict[int, str] = {}
         self._visitors = 0
         self._left_at = 0.0
         self._closing = False
@@ -143,6 +154,10 @@ class Daemon:
             await _say(stream, {"ok": visit.want == "stop", "why": "version", "message": "This daemon leaves."})
         elif visit.want == "status":
             await _say(stream, {"ok": True, "pid": os.getpid(), "version": __version__, "visitors": self._visitors})
+        elif visit.want == "hook":
+            async with self._visitor():
+                await _say(stream, {"ok": True})
+                await self._serve_hook(lines, stream, visit)
         elif visit.want == "mcp":
             async with self._visitor():
                 await _say(stream, {"ok": True})
@@ -162,7 +177,47 @@ class Daemon:
 
     async def _serve_mcp(self, lines: "_Lines", stream: anyio.abc.SocketStream, visit: Visit) -> None:
         opening = self._opening(visit.settings)
-        session = _Session(opening)
+        session = _Session(opening, self._session_of(visit))
+        client = visit.parents[0] if visit.parents else 0
+        self._sessions.setdefault(client, []).append(session)
+        try:
+            await self._serve_session(session, lines, stream)
+        finally:
+            self._sessions[client].remove(session)
+
+    def _session_of(self, visit: Visit) -> str:
+        """The name that a client's hooks gave its session, "" when none came yet."""
+        return self._named.get(visit.parents[0], "") if visit.parents else ""
+
+    async def _serve_hook(self, lines: "_Lines", stream: anyio.abc.SocketStream, visit: Visit) -> None:
+        """Answer an event of a client, then do in the background what it asks for."""
+        given = await lines.rest(MAX_MESSAGE)
+        get = self._opening(visit.settings).get
+        answered = await anyio.to_thread.run_sync(_answer_hook, get, given, visit.hook)
+        if answered is None:
+            return
+        if answered.output:
+            await stream.send(json.dumps(answered.output, ensure_ascii=False).encode() + b"\n")
+        with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            await stream.aclose()
+        if answered.session and visit.parents:
+            self._name(visit, answered.session)
+        if answered.later is not None:
+            await anyio.to_thread.run_sync(answered.later)
+
+    def _name(self, visit: Visit, session: str) -> None:
+        """Let the MCP connections of the client that sent a hook be of the session that it names: what an agent
+        learns and what proves it must not pass for two sessions."""
+        # A client starts its MCP servers itself, and its hooks itself or through a shell.
+        for client in visit.parents[:2]:
+            while len(self._named) >= MAX_NAMED:
+                del self._named[next(iter(self._named))]
+            self._named[client] = session
+            for other in self._sessions.get(client, ()):
+                other.name(session)
+
+    async def _serve_session(self, session: "_Session", lines: "_Lines", stream: anyio.abc.SocketStream) -> None:
+        opening = session.opening
         server = build_server(session.service)
         async with _messages(lines, stream) as (incoming, outgoing):
             streams = answering_all(incoming, outgoing, on_first_answer=opening.start)
@@ -179,9 +234,15 @@ class Daemon:
 class _Session:
     """One visitor's view of a shared service: a writer with a session of its own."""
 
-    def __init__(self, opening: Opening) -> None:
-        self._opening = opening
+    def __init__(self, opening: Opening, name: str) -> None:
+        self.opening = opening
+        self._name = name
         self._service: Afterwit | None = None
+
+    def name(self, name: str) -> None:
+        """Take the name that the client's hooks give the session."""
+        if name != self._name:
+            self._name, self._service = name, None
 
     def service(self) -> "Afterwit":
         """The open service, as this visitor writes to it.
@@ -189,12 +250,11 @@ class _Session:
         Raises:
             AfterwitError: it cannot be opened.
         """
-        if self._service is None:
-            from dataclasses import replace  # noqa: PLC0415
-
-            shared = self._opening.get()
-            self._service = shared.as_writer(replace(shared.writer, session=""))
-        return self._service
+        service = self._service
+        if service is None:
+            shared = self.opening.get()
+            service = self._service = shared.as_writer(replace(shared.writer, session=self._name))
+        return service
 
 
 class _Lines:
@@ -226,6 +286,29 @@ class _Lines:
         del self._rest[: end + 1]
         return line
 
+    async def rest(self, most: int) -> bytes:
+        """All that is left.
+
+        Raises:
+            ValueError: it is more than `most` bytes.
+        """
+        with contextlib.suppress(anyio.EndOfStream):
+            while len(self._rest) <= most:
+                self._rest += await self._stream.receive()
+        if len(self._rest) > most:
+            raise ValueError(f"more than {most} bytes")
+        return bytes(self._rest)
+
+
+def _answer_hook(get_service: "Callable[[], Afterwit]", given: bytes, told: Mapping[str, str]) -> Hooked | None:
+    """What a hook gives back; None, with a line in the log, when it makes no sense or fails."""
+    try:
+        payload: Any = json.loads(given or b"{}")
+        return answer(get_service(), payload, event=told.get("event", ""), client=told.get("client", ""))
+    except (ValueError, AfterwitError) as error:
+        _log.warning("Hook %s: %s", told.get("event", ""), error)
+    return None
+
 
 async def _say(stream: anyio.abc.SocketStream, answer: Mapping[str, Any]) -> None:
     await stream.send(json.dumps(answer).encode() + b"\n")
@@ -249,6 +332,8 @@ def _read_visit(line: bytes) -> Visit:
         want=str(told["want"]),
         settings=load_settings(environ=environ, overrides=options),
         token=str(told.get("token", "")),
+        parents=tuple(int(pid) for pid in told.get("parents", ())),
+        hook={str(name): str(value) for name, value in told.get("hook", {}).items()},
     )
 
 

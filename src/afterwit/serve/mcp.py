@@ -9,7 +9,8 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import AsyncGenerator, Callable
+import threading
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from types import FrameType
@@ -29,6 +30,7 @@ from pydantic import ValidationError
 
 from afterwit import __version__
 from afterwit.config import Settings
+from afterwit.errors import AfterwitError
 from afterwit.serve.calls import Opening, call, unknown_tool
 from afterwit.serve.tools import BY_NAME, INSTRUCTIONS, TOOLS, ToolSpec
 
@@ -39,6 +41,9 @@ _log = logging.getLogger(__name__)
 
 #: Calls carried out at once; the rest wait. Reading and writing the pipe does not count.
 CALLS_AT_ONCE = 16
+
+#: Name under which clients call their hooks as a tool. It is not listed: no model has any use for it.
+HOOK_TOOL = "memory_hook"
 
 #: How long a client may keep the list of tools, in milliseconds: it only changes with the version.
 TOOLS_FRESH_MS = 3_600_000
@@ -64,6 +69,10 @@ def build_server(get_service: "Callable[[], Afterwit]") -> Server[Any]:
     async def call_tool(
         _context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
+        if params.name == HOOK_TOOL:
+            told = await anyio.to_thread.run_sync(partial(_hook, get_service, params.arguments or {}), limiter=limiter)
+            # Clients read the text as they read a hook's standard output.
+            return types.CallToolResult(content=[types.TextContent(type="text", text=told)])
         if params.name not in BY_NAME:
             raise MCPError(types.INVALID_PARAMS, str(unknown_tool(params.name)))
         # Not abandoned when the client cancels: a write that has begun ends as a whole.
@@ -84,6 +93,20 @@ def build_server(get_service: "Callable[[], Afterwit]") -> Server[Any]:
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+
+
+def _hook(get_service: "Callable[[], Afterwit]", arguments: Mapping[str, Any]) -> str:
+    """Answer a hook that comes as a call of a tool: whatever goes wrong is a logged line, and nothing is given."""
+    from afterwit.serve.hooks import answer  # noqa: PLC0415  brings the text layer along
+
+    try:
+        hooked = answer(get_service(), arguments)
+    except AfterwitError as error:
+        _log.warning("Hook %s: %s", arguments.get("hook_event_name", ""), error)
+        return "{}"
+    if hooked.later is not None:
+        threading.Thread(target=hooked.later, name="afterwit-follow", daemon=True).start()
+    return json.dumps(hooked.output, ensure_ascii=False)
 
 
 def _tool(spec: ToolSpec) -> types.Tool:

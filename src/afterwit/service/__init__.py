@@ -6,6 +6,7 @@ from afterwit.service.conversation import Turn
 from afterwit.service.knowledge import KnowledgeReport
 from afterwit.service.naming import Entity
 from afterwit.service.options import MAX_K, MAX_RAW_BYTES, MAX_TEXT_BYTES, SearchOptions, UpdateFields, WriteFields
+from afterwit.service.places import project_scope, session_name
 from afterwit.service.retracting import RollbackPlan
 from afterwit.service.reviewing import Consolidation, ReviewReport
 from afterwit.service.stepping import StepFields, TaskOptions
@@ -39,4 +40,6 @@ __all__ = [
     "Version",
     "WriteFields",
     "Writer",
+    "project_scope",
+    "session_name",
 ]

@@ -44,6 +44,7 @@ from afterwit.rerank import open_reranker
 from afterwit.resolve import Known, resolve
 from afterwit.service import portability
 from afterwit.service.answers import Answers
+from afterwit.service.attending import Attending
 from afterwit.service.conversation import Turn, turn_memories
 from afterwit.service.naming import subject_names
 from afterwit.service.options import (
@@ -116,7 +117,7 @@ class Story:
     entities: tuple[str, ...] = ()
 
 
-class Afterwit(Tending):
+class Afterwit(Tending, Attending):
     """Long-term memory of one space.
 
     Safe to use from several threads; several processes may use the same store.

@@ -1,0 +1,240 @@
+"""Hooks: what agents' clients tell while they work, and what they are given for it."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.doors import environment
+
+from afterwit import Afterwit, Trust, Writer
+from afterwit.config import load_settings
+from afterwit.errors import InvalidInput
+from afterwit.serve.hooks import MAX_CHARACTERS, answer, read_event
+from afterwit.service import session_name
+from afterwit.storage import open_store
+from afterwit.testing import FixedClock, HashEmbedder
+from afterwit.vocabulary import FENCE, strip_injected
+
+LESSON = "If `npm install` fails with ERESOLVE, add --legacy-peer-deps."
+STRUCTURED = {
+    "situation": "`npm install` failed with “npm ERR! code ERESOLVE”",
+    "action": "add `--legacy-peer-deps`",
+    "tool": "npm",
+    "signature": "npm: eresolve",
+}
+FAILED = {"stderr": "npm ERR! code ERESOLVE\nnpm ERR! unable to resolve dependency tree", "exit_code": 1}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "atlas" / ".git").mkdir(parents=True)
+    return tmp_path / "atlas"
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Afterwit]:
+    settings = load_settings(environ={}, overrides={"data_dir": str(tmp_path / "data"), "timezone": "UTC"})
+    with Afterwit(open_store("sqlite://"), HashEmbedder(), settings=settings, clock=FixedClock()) as service:
+        yield service
+
+
+def told(event: str, project: Path, **more: Any) -> dict[str, Any]:
+    return {"session_id": "s1", "cwd": str(project), "hook_event_name": event, "transcript_path": "", **more}
+
+
+def given(memory: Afterwit, event: str, project: Path, client: str = "claude-code", **more: Any) -> str:
+    """The context that a hook adds, "" for none."""
+    output = answer(memory, told(event, project, **more), client=client).output
+    if not output:
+        return ""
+    assert output["hookSpecificOutput"]["hookEventName"] == event
+    return str(output["hookSpecificOutput"]["additionalContext"])
+
+
+def _teach(memory: Afterwit) -> None:
+    user = memory.as_writer(Writer(name="user", trust=Trust.USER, session="before"))
+    user.write("Never touch the vendor folder.", kind="rule", scope="project:atlas")
+    user.write("Never touch the engine.", kind="rule", scope="project:beacon")
+    memory.as_writer(Writer(session="before")).write(
+        LESSON, kind="lesson", scope="project:atlas", structured=STRUCTURED, tags=["npm"]
+    )
+
+
+def test_a_session_starts_with_the_orders_of_its_project(memory: Afterwit, project: Path) -> None:
+    _teach(memory)
+    context = given(memory, "SessionStart", project, source="startup")
+    assert "vendor" in context
+    assert "engine" not in context and "ERESOLVE" not in context
+    assert context.startswith(f"<{FENCE}") and strip_injected(context) == ""
+
+
+def test_a_prompt_begins_a_task_and_is_given_what_matters(memory: Afterwit, project: Path) -> None:
+    _teach(memory)
+    context = given(memory, "UserPromptSubmit", project, prompt="Run npm install, it fails with ERESOLVE")
+    assert "--legacy-peer-deps" in context
+    assert "vendor" not in context, "the session's start has given it"
+    (task,) = memory.tasks()
+    assert (task.goal, task.scope) == ("Run npm install, it fails with ERESOLVE", "project:atlas")
+    assert task.session == session_name("claude-code", "s1")
+    assert given(memory, "UserPromptSubmit", project, prompt="no, use pnpm for npm install ERESOLVE") == ""
+    assert len(memory.tasks()) == 1
+    given(memory, "UserPromptSubmit", project, prompt="Now translate the manual into French")
+    assert len(memory.tasks()) == 2
+
+
+def test_a_prompt_about_something_else_is_given_nothing(memory: Afterwit, project: Path) -> None:
+    _teach(memory)
+    assert given(memory, "UserPromptSubmit", project, prompt="What is the capital of France?") == ""
+
+
+@pytest.mark.parametrize("prompt", ["", "   ", "/clear"])
+def test_no_prompt_is_no_task(memory: Afterwit, project: Path, prompt: str) -> None:
+    assert given(memory, "UserPromptSubmit", project, prompt=prompt) == ""
+    assert memory.tasks() == []
+
+
+def test_the_lesson_comes_before_the_very_call_and_once_a_task(memory: Afterwit, project: Path) -> None:
+    _teach(memory)
+    given(memory, "UserPromptSubmit", project, prompt="Set the frontend up")
+    call = {"tool_name": "Bash", "tool_input": {"command": "cd web && npm install"}}
+    assert "--legacy-peer-deps" in given(memory, "PreToolUse", project, **call)
+    assert given(memory, "PreToolUse", project, **call) == ""
+    for command in ("ls -la", "cat package.json", "npm test", "pip install x"):
+        other = {"tool_name": "Bash", "tool_input": {"command": command}}
+        assert given(memory, "PreToolUse", project, **other) == "", command
+
+
+def test_a_failed_call_is_given_the_lesson_against_its_fault(memory: Afterwit, project: Path) -> None:
+    _teach(memory)
+    given(memory, "UserPromptSubmit", project, prompt="Set the frontend up")
+    call = {"tool_name": "Bash", "tool_input": {"command": "npm ci"}}
+    assert "--legacy-peer-deps" in given(memory, "PostToolUse", project, **call, tool_response=FAILED)
+    assert given(memory, "PostToolUse", project, **call, tool_response={"stdout": "added 12", "exit_code": 0}) == ""
+
+
+def test_a_site_is_known_again_whatever_the_tool_does_there(memory: Afterwit, project: Path) -> None:
+    memory.write(
+        "On shop.example.com the login button is inside an iframe.",
+        kind="lesson",
+        scope="project:atlas",
+        structured={"tool": "browser", "domain": "shop.example.com"},
+    )
+    call = {"tool_name": "mcp__playwright__browser_navigate", "tool_input": {"url": "https://shop.example.com/login"}}
+    assert "iframe" in given(memory, "PreToolUse", project, **call)
+    other = {"tool_name": "mcp__playwright__browser_navigate", "tool_input": {"url": "https://bank.example.com/login"}}
+    assert given(memory, "PreToolUse", project, **other) == ""
+
+
+@pytest.mark.parametrize(
+    ("event", "client", "more"),
+    [
+        ("BeforeAgent", "gemini-cli", {"prompt": "Run npm install, it fails with ERESOLVE"}),
+        ("BeforeTool", "gemini-cli", {"tool_name": "run_shell_command", "tool_input": {"command": "npm install"}}),
+        (
+            "AfterTool",
+            "gemini-cli",
+            {
+                "tool_name": "run_shell_command",
+                "tool_input": {"command": "npm install"},
+                "tool_response": {"llmContent": "npm ERR! code ERESOLVE\nExit Code: 1"},
+            },
+        ),
+        (
+            "PostToolUseFailure",
+            "claude-code",
+            {"tool_name": "Bash", "tool_input": {"command": "npm install"}, "error": "npm ERR! code ERESOLVE"},
+        ),
+        (
+            "PostToolUse",
+            "codex",
+            {
+                "tool_name": "shell",
+                "tool_input": {"command": "npm install"},
+                "tool_response": {"content": [{"type": "text", "text": "npm ERR! code ERESOLVE"}], "isError": True},
+            },
+        ),
+        ("UserPromptSubmit", "qwen-code", {"prompt": "Run npm install, it fails with ERESOLVE"}),
+    ],
+)
+def test_every_client_speaks_its_own_format(
+    memory: Afterwit, project: Path, event: str, client: str, more: dict[str, Any]
+) -> None:
+    _teach(memory)
+    assert "--legacy-peer-deps" in given(memory, event, project, client, **more)
+
+
+def test_little_is_given_however_much_there_is(memory: Afterwit, project: Path) -> None:
+    user = memory.as_writer(Writer(name="user", trust=Trust.USER))
+    for number in range(30):
+        user.write(f"Rule {number}: " + f"word{number} " * 400, kind="rule", scope="project:atlas")
+    assert len(given(memory, "SessionStart", project)) < MAX_CHARACTERS + 500
+
+
+@pytest.mark.parametrize("payload", [None, [], "text", {}, {"hook_event_name": "Dream"}, {"hook_event_name": 7}])
+def test_an_event_that_makes_no_sense_is_an_error_for_the_log(payload: Any) -> None:
+    with pytest.raises(InvalidInput):
+        read_event(payload)
+
+
+def test_odd_fields_do_no_harm(memory: Afterwit, project: Path) -> None:
+    for event in ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd", "PreCompact"):
+        odd = {"hook_event_name": event, "cwd": 7, "prompt": ["x"], "tool_input": [1], "tool_response": [None, 3]}
+        hooked = answer(memory, odd)
+        if hooked.later is not None:
+            hooked.later()
+
+
+def test_the_real_inputs_of_clients_are_read() -> None:
+    folder = os.environ.get("AFTERWIT_SESSION_FILES")
+    if not folder:
+        pytest.skip("AFTERWIT_SESSION_FILES names no folder with inputs that clients wrote")
+    for name in ("codex_hooks_in.jsonl", "qwen_hooks_in.jsonl"):
+        for line in (Path(folder) / name).read_text(encoding="utf-8").splitlines():
+            event = read_event(json.loads(line)["in"])
+            assert event.session and event.directory and event.client in name.replace("_hooks_in.jsonl", "-code codex")
+
+
+# --- the command ---------------------------------------------------------------------------------
+
+
+def hook(data: Path, payload: str, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "afterwit", "hook", *words],
+        input=payload,
+        env=environment(data, AFTERWIT_DAEMON_IDLE_S="20"),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("words", [(), ("--in-process",)])
+def test_the_command_answers_and_never_fails(tmp_path: Path, project: Path, words: tuple[str, ...]) -> None:
+    data = tmp_path / "data"
+    settings = load_settings(environ={}, overrides={"data_dir": str(data), "embedder": "none"})
+    with Afterwit.open(settings=settings, writer=Writer(name="user", trust=Trust.USER)) as memory:
+        memory.write("Never touch the vendor folder.", kind="rule", scope="project:atlas")
+    # A busy machine may need longer to start the daemon than a hook may wait.
+    for _ in range(10):
+        done = hook(data, json.dumps(told("SessionStart", project)), *words)
+        assert done.returncode == 0
+        if done.stdout:
+            break
+    assert "vendor" in json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+    for payload in ("", "prose", "[1]", '{"hook_event_name": "Dream"}', '{"hook_event_name": "Stop"}'):
+        done = hook(data, payload, *words)
+        assert (done.returncode, done.stdout) == (0, ""), payload
+
+
+def test_where_no_daemon_can_be_a_hook_says_nothing_and_succeeds(tmp_path: Path, project: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "daemon.log").mkdir()
+    done = hook(data, json.dumps(told("SessionStart", project)))
+    assert (done.returncode, done.stdout) == (0, "")

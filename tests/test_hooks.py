@@ -83,7 +83,7 @@ def test_a_prompt_begins_a_task_and_is_given_what_matters(memory: Afterwit, proj
     assert task.session == session_name("claude-code", "s1")
     assert given(memory, "UserPromptSubmit", project, prompt="no, use pnpm for npm install ERESOLVE") == ""
     assert len(memory.tasks()) == 1
-    given(memory, "UserPromptSubmit", project, prompt="Now translate the manual into French")
+    given(memory, "UserPromptSubmit", project, prompt="Translate the manual into French")
     assert len(memory.tasks()) == 2
 
 

@@ -1,4 +1,5 @@
-"""A few days in the life of an agent with a memory, played by a real MCP client against a real server.
+"""A few days in the life of an agent with a memory, played by a real MCP client against a real server:
+first it remembers what it is told, then it learns from what it does.
 
 Run it with `make demo`. It needs no key and no network, uses a directory of its own, and stops
 with an error as soon as something is not as it says.
@@ -6,8 +7,11 @@ with an error as soon as something is not as it says.
 
 import asyncio
 import os
+import re
+import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -95,7 +99,9 @@ async def first_days(memory: Memory) -> str:
         "The Borealis API expects the auth token in a cookie.",
         kind="fact", scope="project:borealis", happened_at="2026-11-02",
     )  # fmt: skip
-    secret = await memory.write("The user's door code is 4711.", kind="fact", source="user", happened_at="2026-11-02")
+    secret = await memory.write(
+        "The user's door code is K7-4711.", kind="fact", source="user", happened_at="2026-11-02"
+    )
 
     say("\nDay 1, a little later. Chatter and noise stay out, and the agent is told why.")
     for noise in ("OK, got it, thanks!", "HTTP 200 OK"):
@@ -172,8 +178,169 @@ def without_trace(data_dir: Path, words: bytes) -> bool:
     return all(words not in path.read_bytes() for path in data_dir.rglob("*") if path.is_file())
 
 
+# --- second act: learning --------------------------------------------------------------------------
+
+#: A program with a trap: the rates of the bank, which it takes unless told otherwise, are empty.
+SHOP = """
+import argparse, sys
+
+parser = argparse.ArgumentParser(prog="shop.py")
+parser.add_argument("command", choices=["report", "backup", "restore"])
+parser.add_argument("--year", type=int, default=2026)
+parser.add_argument("--currency", default="EUR")
+parser.add_argument("--rates", choices=["bank", "ecb"], default="bank")
+parser.add_argument("--fast", action="store_true")
+parser.add_argument("--file", default="")
+given = parser.parse_args()
+rates = {"bank": {}, "ecb": {"EUR": 1.0, "USD": 1.08}}[given.rates]
+if given.command != "report":
+    if given.fast:
+        sys.exit("shop.py: error: --fast cannot read an encrypted database")
+    if not given.file:
+        sys.exit(f"shop.py: error: {given.command} needs to know the file")
+    print(f"{given.command} of {given.file} done")
+elif given.currency not in rates:
+    sys.exit(f"shop.py: error: no {given.currency} rate for {given.year} in source '{given.rates}'")
+else:
+    print(f"report of {given.year}: {round(4812 * rates[given.currency])} {given.currency}")
+"""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What an agent is to do, and what it can think of, the plain way first."""
+
+    goal: str
+    ways: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Done:
+    """What became of a task."""
+
+    task_id: str
+    #: memories that it was told at its start
+    told: list[dict[str, Any]]
+    #: commands that were run, and whether they worked
+    tried: list[tuple[str, bool]]
+    #: what the memory said at its end
+    end: dict[str, Any]
+
+    def became(self, memory_id: str) -> str:
+        """What the task's end made of a memory: "confirmed", "pending", "refuted"; empty when nothing changed."""
+        return next((one.get("became", "") for one in self.end["credited"] if one["id"] == memory_id), "")
+
+
+def advice_in(told: str) -> str:
+    """What a memory says to do, without when ("If `x` fails with “y”, ...") and what it says to leave out."""
+    return re.sub(r"^If .* fails with “.*”, |(?:instead of|leave out) `[^`]*`", "", told)
+
+
+def in_order(task: Task, told: Sequence[str]) -> list[str]:
+    """The ways of a task: first what is told, in the order in which it is told, then what one would try anyway."""
+    plain = set(task.ways[0].split())
+    advised = [
+        way
+        for text in told
+        for way in task.ways[1:]
+        if all(word in advice_in(text) for word in set(way.split()) - plain)
+    ]
+    return list(dict.fromkeys((*advised, *task.ways)))
+
+
+async def session(data_dir: Path, checkout: Path, task: Task) -> Done:
+    """One session of an agent: a server process of its own, one task, commands that really run."""
+    async with Client(server(data_dir)) as client:
+        memory = Memory(client)
+        briefing = await memory.call("task_start", goal=task.goal)
+        say(f"  start   {task.goal}")
+        told = [hit for part in ("rules", "cases") for hit in briefing.get(part, [])]
+        for hit in told:
+            say(f"          -> {hit['summary']}  ({hit['kind']}, {hit['standing']})")
+        if not told:
+            say(f"          -> {briefing['message']}")
+        tried: list[tuple[str, bool]] = []
+        for way in in_order(task, [hit["summary"] for hit in told]):
+            ran = subprocess.run(  # noqa: S603  the demo's own script
+                [sys.executable, *way.split()[1:]], cwd=checkout, capture_output=True, text=True, check=False
+            )
+            ok, output = ran.returncode == 0, (ran.stdout + ran.stderr).strip()
+            await memory.call("task_step", action="bash", input=way, output=output, ok=ok)
+            say(f"  run     {way}\n          -> {'ok' if ok else f'exit code {ran.returncode}'}: {output}")
+            tried.append((way, ok))
+            if ok:
+                break
+        end = await memory.call("task_finish", outcome="success" if tried[-1][1] else "failure")
+        say(f"  finish  {end['message']}")
+        for learned in end.get("learned", []):
+            story = await memory.call("memory_explain", memory_id=learned["id"])
+            say(f"          learned: {story['memory']['summary']}")
+        for credited in end.get("credited", []):
+            if credited["why"] == "followed":
+                became = f", now {credited['became']}" if credited.get("became") else ""
+                say(f"          {credited['credit']:+.0f} followed{became}: {credited['summary']}")
+        return Done(briefing["task_id"], told, tried, end)
+
+
+def report(year: int, goal: str) -> Task:
+    """A report of the shop; only with the other source of rates does it work."""
+    plain = f"python shop.py report --year {year}"
+    return Task(goal, (plain, f"{plain} --currency EUR", f"{plain} --rates ecb"))
+
+
+async def learning(data_dir: Path, checkout: Path) -> None:
+    """A lesson is learned, used, proved; a wrong one is found out. Every session is a process of its own."""
+    (checkout / "shop.py").write_text(SHOP, encoding="utf-8")
+    say("\nSession 1. A task in a checkout where a program has a trap. The agent fails twice, then finds the way.")
+    done = await session(data_dir, checkout, report(2025, "Print the report of 2025 with shop.py"))
+    expect([ok for _, ok in done.tried] == [False, False, True], "the plain way fails, and so does the next")
+    expect(done.end.get("learned"), "a lesson is drawn from it")
+
+    say("\nSession 2. Another process, another task, another wording. The lesson is there from the start.")
+    done = await session(data_dir, checkout, report(2024, "The auditors need the 2024 report out of shop.py"))
+    lesson = next((hit for hit in done.told if "--rates ecb" in hit["summary"]), None)
+    expect(lesson is not None and lesson["standing"] == "pending", "the lesson is told, and that it is not yet proved")
+    expect(done.tried == [("python shop.py report --year 2024 --rates ecb", True)], "it works at once")
+    assert lesson is not None  # noqa: S101  for readers and checkers; `expect` has made sure
+    expect(done.became(lesson["id"]) == "confirmed", "a success in another session proves the lesson")
+
+    say("\nSession 3. An agent writes down something wrong in the user's name: it counts as confirmed at once.")
+    async with Client(server(data_dir)) as client:
+        wrong = await Memory(client).write(
+            "shop.py backup and restore need --fast, otherwise they fail.", kind="lesson", source="user"
+        )
+        expect(wrong["outcome"] == "stored", "it is believed at first")
+
+    def by_any_way(goal: str, command: str) -> Task:
+        plain = f"python shop.py {command}"
+        return Task(goal, (plain, f"{plain} --fast", f"{plain} --file shop.tar"))
+
+    say("\nSession 4. An agent follows it and fails. On the way it learns what does work.")
+    done = await session(data_dir, checkout, by_any_way("Back up the shop with shop.py", "backup"))
+    expect(done.tried[0] == ("python shop.py backup --fast", False), "the wrong lesson is followed, and fails")
+    expect(done.became(wrong["id"]) == "pending", "it is no longer held for proved")
+
+    say("\nSession 5. Another agent follows it in another task: two failures and no success refute it.")
+    done = await session(data_dir, checkout, by_any_way("Restore yesterday's orders with shop.py", "restore"))
+    expect(done.tried[0] == ("python shop.py restore --fast", False), "the wrong lesson is followed, and fails again")
+    expect(done.became(wrong["id"]) == "refuted", "two failures and no success refute it")
+
+    say("\nSession 6. What is refuted is no longer told; what works is.")
+    done = await session(data_dir, checkout, by_any_way("Run the nightly backup of shop.py", "backup"))
+    expect(all(hit["id"] != wrong["id"] for hit in done.told), "what is refuted is not told")
+    expect(done.tried == [("python shop.py backup --file shop.tar", True)], "it works at once")
+
+    say("\nHow far each is proved, and why, can be read.")
+    async with Client(server(data_dir)) as client:
+        for id, standing in ((lesson["id"], "confirmed"), (wrong["id"], "refuted")):
+            story = await Memory(client).call("memory_explain", memory_id=id)
+            why = next(event["detail"]["reason"] for event in story["history"][::-1] if "standing" in str(event))
+            say(f"  explain {story['memory']['summary']}\n          -> {story['memory']['standing']}: {why}")
+            expect(story["memory"]["standing"] == standing, f"it is {standing}")
+
+
 async def play(data_dir: Path) -> None:
-    """The whole story: one server process, then a second one on the same file."""
+    """The first act: one server process, then a second one on the same file."""
     say("Starting `afterwit mcp` as a client would (stdio, one SQLite file, no API key).")
     async with Client(server(data_dir)) as client:
         tools = await client.list_tools()
@@ -186,7 +353,7 @@ async def play(data_dir: Path) -> None:
     async with Client(server(data_dir)) as client:
         hits = await Memory(client).search("这个用户有什么忌口？")
         expect(hits and "辣" in hits[0]["summary"], "another process sees what the first one wrote")
-    expect(without_trace(data_dir, b"4711"), "the erased code is in none of the files")
+    expect(without_trace(data_dir, b"K7-4711"), "the erased code is in none of the files")
     say("The erased code is in none of the files' bytes.")
 
 
@@ -194,8 +361,13 @@ def main() -> int:
     """Play the demo in a directory of its own; 0 when every promise was kept."""
     with tempfile.TemporaryDirectory(prefix="afterwit-demo-") as directory:
         broken: list[str] = []
+        data_dir, checkout = Path(directory, "data"), Path(directory, "checkout")
+        checkout.mkdir()
         try:
-            asyncio.run(play(Path(directory)))
+            say("First act: remembering.")
+            asyncio.run(play(data_dir))
+            say("\nSecond act: learning.")
+            asyncio.run(learning(data_dir, checkout))
         except* NotAsPromised as group:  # the client's task group wraps what happens inside it
             broken.append(str(group))
         if broken:

@@ -36,7 +36,56 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "nothing_erased": ("Nothing was erased.", "没有抹除任何内容。"),
     "ready": ("Memory is ready in {place}", "记忆库已就绪：{place}"),
     "was_ready": ("Memory was already set up in {place}", "记忆库早已就绪：{place}"),
-    "connect": ("Connect an agent:", "接入智能体："),
+    "connect": ("Connect an agent (--help lists the clients):", "接入智能体（--help 列出支持的客户端）："),
+    "connect_by_hand": ("Or by hand:", "或者手动配置："),
+    "client_connected": ("Connected: {client}.", "已接入：{client}。"),
+    "already_connected": ("{client} is already connected; nothing was changed.", "{client} 早已接入，未做任何修改。"),
+    "client_disconnected": ("Disconnected: {client}.", "已断开：{client}。"),
+    "not_connected": ("{client} is not connected; nothing was changed.", "{client} 未接入，未做任何修改。"),
+    "would_change": ("Nothing was changed.", "未做任何修改。"),
+    "file_created": ("new", "新建"),
+    "file_changed": ("changed", "已修改"),
+    "file_unchanged": ("as it was", "未变"),
+    "file_removed": ("removed, for nothing else was in it", "已删除（其中没有其他内容）"),
+    "copy_in": ("before: {place}", "原内容备份于 {place}"),
+    "then_session": ("A new session of {client} has it.", "新开一个 {client} 会话即可使用。"),
+    "then_restart": ("Restart {client}.", "请重启 {client}。"),
+    "then_codex": (
+        "Codex runs new hooks only when you have trusted them: type /hooks there.",
+        "Codex 只运行你信任过的钩子：请在其中输入 /hooks 确认。",
+    ),
+    "then_gemini": (
+        "Gemini CLI starts no server in a folder that it does not trust: trust the folder there.",
+        "Gemini CLI 在不受信任的目录中不会启动任何服务：请在其中信任该目录。",
+    ),
+    "then_trae": (
+        "For a project's file, turn on project MCP in the settings of {client}.",
+        "如使用项目级配置，请在 {client} 设置中启用项目级 MCP。",
+    ),
+    "trae_spaces": (
+        "Trae cannot start a command whose path has a space; install Afterwit elsewhere, or use --url.",
+        "Trae 无法启动路径中含空格的命令；请换个位置安装 Afterwit，或使用 --url。",
+    ),
+    "then_dify": (
+        "Run `afterwit serve`, then in Dify: Tools > MCP > Add MCP Server (HTTP)\n"
+        "  Server URL: {url} (as Dify's machine reaches it)\n"
+        "  Server identifier: afterwit\n"
+        "  Header, if the server has a key: {header}",
+        "先运行 `afterwit serve`，再在 Dify 中：工具 > MCP > 添加 MCP 服务（HTTP）\n"
+        "  服务端点 URL：{url}（以 Dify 所在机器能访问的地址为准）\n"
+        "  服务器标识符：afterwit\n"
+        "  请求头（如果设置了密钥）：{header}",
+    ),
+    "state_connected": ("connected", "已接入"),
+    "state_other": ("connected with another command", "已接入，但命令与现在的不同"),
+    "state_absent": ("installed, not connected", "已安装，未接入"),
+    "state_unreadable": ("its file cannot be read: {problem}", "配置文件无法读取：{problem}"),
+    "state_hooks": ("{count} hooks", "{count} 个钩子"),
+    "state_gone": ("but there is no {command}", "但 {command} 不存在"),
+    "state_answers": ("answers with {tools} tools in {ms} ms", "正常应答，{tools} 个工具，{ms} 毫秒"),
+    "state_silent": ("but it does not work: {problem}", "但无法使用：{problem}"),
+    "clients_absent": ("Not found here: {names}", "未发现：{names}"),
+    "connect_one": ("`afterwit connect {client}` connects it.", "可用 `afterwit connect {client}` 接入。"),
     "try": ("Try it:", "试一试："),
     "exported": ("Exported to {place}: {counts}", "已导出到 {place}：{counts}"),
     "imported": (
@@ -94,6 +143,32 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "docs_empty": ("it is empty", "文件为空"),
     "docs_unreadable": ("it cannot be read; check its rights", "无法读取，请检查权限"),
     "docs_no_passage": ("there is nothing to remember in it", "其中没有可记的内容"),
+    "learn_session": ("{client}, {date}, {scope}: {path}", "{client}，{date}，{scope}：{path}"),
+    "learn_task": ("  Task “{goal}” ({status})", "  任务“{goal}”（{status}）"),
+    "learn_more": ("... and {count} more; --json shows all.", "……另有 {count} 条；--json 可查看全部。"),
+    "learn_failed": ("Not read: {path}: {reason}", "未读取：{path}：{reason}"),
+    "learn_busy": ("Read by another process just now: {path}", "另一个进程正在读取：{path}"),
+    "learn_none": (
+        "No sessions were found. Name files or folders, or see --client and --since.",
+        "没有找到会话。请指定文件或文件夹，或检查 --client 与 --since。",
+    ),
+    "would_learn": (
+        "{sessions} sessions, {tasks} tasks: {new} things would be learned, {known} are known already. "
+        "Nothing was stored; --apply stores them.",
+        "{sessions} 个会话，{tasks} 个任务：将学到 {new} 条，{known} 条已知。未做任何修改；加 --apply 执行。",
+    ),
+    "would_learn_nothing": (
+        "{sessions} sessions were looked at; there is nothing new to learn.",
+        "已查看 {sessions} 个会话，没有新内容可学。",
+    ),
+    "learned": (
+        "{sessions} sessions, {tasks} tasks: {new} things learned, {known} found again.",
+        "{sessions} 个会话，{tasks} 个任务：学到 {new} 条，再次见到 {known} 条。",
+    ),
+    "learn_waits": (
+        "What the language model would add waits for `afterwit review`.",
+        "语言模型的补充分析等待 `afterwit review`。",
+    ),
     "health_total": ("{total} memories: {statuses}", "共 {total} 条记忆：{statuses}"),
     "health_active": ("Active: {kinds}; {standings}", "有效：{kinds}；{standings}"),
     "report_written": ("The report is in {place}", "周报已写入 {place}"),

@@ -19,6 +19,7 @@ from uuid import uuid4
 
 from afterwit.errors import AfterwitError, InvalidInput
 from afterwit.records import KeyFilter, LogStep, OpenTask, Receipt, Step, Task, TaskStatus
+from afterwit.review.actions import act_of
 from afterwit.review.lessons import review_steps
 from afterwit.review.signatures import is_failure
 from afterwit.service.files import replace_file
@@ -42,6 +43,7 @@ from afterwit.service.turns import (
 from afterwit.service.writing import Setting, in_batches
 from afterwit.text import statement_key
 from afterwit.transcripts import Reading, SessionFile, read_session, sessions_in
+from afterwit.vocabulary import fold_scope
 
 #: A session whose file changed within this time may go on, so its last task stays open.
 STILL_GOING = timedelta(hours=1)
@@ -75,6 +77,7 @@ class Sessions(Tasks):
         *,
         client: str = "",
         session_id: str = "",
+        project: str = "",
         live: bool = False,
         dry_run: bool = False,
     ) -> Followed:
@@ -88,12 +91,14 @@ class Sessions(Tasks):
             path: the session's file.
             client: who wrote it, a name of `transcripts.CLIENTS`; found out when empty.
             session_id: the session's id; needed where a file holds many.
+            project: only if the session took place in this project, by name; "" = in any.
             live: the session goes on, so its last task stays open. Taken for granted when the file changed within
                 the last hour.
             dry_run: store nothing, only tell what would be.
 
         Raises:
-            InvalidInput: the file cannot be read, is of no known client, or needs a session id.
+            InvalidInput: the file cannot be read, is of no known client, or needs a session id; or no name of a
+                project.
             Conflict: one of the tasks was ended by somebody else at this very moment; call again.
             StorageError: the store could not be written; what was stored so far stays, and a next call goes on.
         """
@@ -101,53 +106,53 @@ class Sessions(Tasks):
         file = _file(Path(path).expanduser(), client, session_id)
         goes_on = live or now - file.modified < STILL_GOING
         found = Followed(file.client, "", file.path, file.modified)
-        if dry_run:
-            return self._follow(file, session_id, _Note(), goes_on=goes_on, now=now, dry_run=True)[0]
         noted = self._note_file(file)
         note = self._read_note(noted)
         if note.mark == _mark(file) and (goes_on or not note.is_open):
             return replace(found, reason="unchanged")
+        reading = read_session(file.path, client=file.client, session_id=file.session_id, live=goes_on)
+        place = self._place(file, session_id, reading, now)
+        if project and place.scope != fold_scope(f"project:{project}"):
+            return replace(found, scope=place.scope, reason="elsewhere")
+        every = passages(reading, fallback=file.modified, goal=file.path.name, goes_on=goes_on)
+        if dry_run:
+            return self._follow(place, every, note, dry_run=True)
         work, holder = f"session:{noted.stem}", f"{platform.node()}/{os.getpid()}/{uuid4().hex}"
         if not self.store.take_lease(self.space, work, holder=holder, now=now, lasts_s=_LEASE_S):
             return replace(found, reason="busy")
         try:
-            found, note = self._follow(file, session_id, note, goes_on=goes_on, now=now, lease=(work, holder))
-            self._write_note(noted, note)
+            found = self._follow(place, every, note, lease=(work, holder))
+            if not place.is_subagent:
+                others = tuple(self._end_others(place, every, goes_on=goes_on))
+                found = replace(found, tasks=(*found.tasks, *others))
+            last = every[-1] if every else None
+            changes = self.store.change_number(self.space)
+            is_open = last is not None and not last.is_over
+            self._write_note(noted, _Note(_mark(file), last.key if last else "", is_open, changes))
         finally:
             self.store.end_lease(self.space, work, holder=holder)
         return found
 
     def _follow(
         self,
-        file: SessionFile,
-        session_id: str,
+        place: Place,
+        every: Sequence[Passage],
         note: _Note,
         *,
-        goes_on: bool,
-        now: datetime,
         lease: tuple[str, str] = ("", ""),
         dry_run: bool = False,
-    ) -> tuple[Followed, _Note]:
-        reading = read_session(file.path, client=file.client, session_id=file.session_id, live=goes_on)
-        place = self._place(file, session_id, reading, now)
-        every = passages(reading, fallback=file.modified, goal=file.path.name, goes_on=goes_on)
+    ) -> Followed:
         tasks: list[SessionTask] = []
         passed_over = 0
         for passage in _from(every, note.opening):
-            if lease[0]:  # a long session takes longer than a lease lasts
+            if not dry_run:  # a long session takes longer than a lease lasts
                 self.store.take_lease(self.space, lease[0], holder=lease[1], now=self._clock(), lasts_s=_LEASE_S)
             known = self.store.step_tasks(self.space, [step_id(place, item) for item in passage.items])
             made = list(self._go_through(place, passage, known, dry_run=dry_run))
             passed_over += not (made or known)
             tasks += made
-        if not dry_run and not place.is_subagent:
-            tasks += self._end_others(place, every, goes_on=goes_on)
-        found = Followed(
-            file.client, place.name, file.path, file.modified, place.scope, tuple(tasks), passed_over=passed_over
-        )
-        opening = every[-1].key if every else ""
-        is_open = bool(every) and not every[-1].is_over
-        return found, _Note(_mark(file), opening, is_open, self.store.change_number(self.space))
+        file = place.file
+        return Followed(file.client, place.name, file.path, file.modified, place.scope, tuple(tasks), passed_over)
 
     def _place(self, file: SessionFile, session_id: str, reading: Reading, now: datetime) -> Place:
         header = reading.header
@@ -326,7 +331,9 @@ class Sessions(Tasks):
 
 
 def _file(path: Path, client: str, session_id: str) -> SessionFile:
-    found = sessions_in(path, client=client) if path.is_file() or not client else []
+    if path.is_dir():
+        raise InvalidInput(f"{path} is a folder.", next_step="Name a session's file; sessions_in lists those in it.")
+    found = sessions_in(path, client=client)
     if len(found) == 1 and not found[0].session_id:
         return found[0]
     for one in found:
@@ -355,8 +362,9 @@ def _words(goal: str) -> str:
 
 
 def _outcome(task: Task, steps: Sequence[Step], ending: str) -> TaskStatus:
-    """How a task ended: as its signs show; else well, if the agent was done and nothing had failed."""
+    """How a task ended: as its signs show; else well, if the agent said it was done after an action that worked."""
     shown = review_steps(task, steps).outcome
-    if shown is None and ending == "finished" and not any(map(is_failure, steps)):
-        shown = TaskStatus.SUCCEEDED
+    if shown is None and ending == "finished":
+        acts = [step for step in steps if act_of(step.action, step.input).kind != "say"]
+        shown = TaskStatus.ABANDONED if acts and is_failure(acts[-1]) else TaskStatus.SUCCEEDED
     return shown or TaskStatus.ABANDONED

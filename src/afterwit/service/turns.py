@@ -68,7 +68,8 @@ class Followed:
     tasks: tuple[SessionTask, ...] = ()
     #: requests from which nothing can be learned; they make no task
     passed_over: int = 0
-    #: why it was not read: "unchanged" since the last reading, or "busy" (another process reads it); else empty
+    #: why nothing was done: "unchanged" since the last reading, "busy" (another process reads it), "elsewhere" (of
+    #: another project); else empty
     reason: str = ""
 
 

@@ -180,7 +180,10 @@ def sessions_in(path: Path, *, client: str = "") -> list[SessionFile]:
     Raises:
         InvalidInput: the path cannot be read, or a file is of no client that is known.
     """
-    files = sorted(one for one in path.rglob("*") if one.suffix in _SUFFIXES) if path.is_dir() else [path]
+    try:
+        files = sorted(one for one in path.rglob("*") if one.suffix in _SUFFIXES) if path.is_dir() else [path]
+    except OSError as error:
+        raise unreadable(path, error) from None
     found: list[SessionFile] = []
     for file in files:
         try:

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from afterwit.cli.clients.parts import Launch
 from afterwit.cli.options import TEXT, json_option
 from afterwit.cli.session import Session, pass_session
 from afterwit.cli.words import tell
@@ -44,8 +45,8 @@ def database_file(settings: Settings) -> Path | None:
     return Path(name).expanduser().absolute() if settings.store.startswith(prefix) and name else None
 
 
-def connections(settings: Settings) -> dict[str, Any]:
-    """How agents start the server: the command, and the same in the forms that they read.
+def launch_of(settings: Settings) -> Launch:
+    """How agents start the server.
 
     The command is absolute and names whatever is not the default, for agents start it from other
     directories and with an environment of their own.
@@ -55,7 +56,13 @@ def connections(settings: Settings) -> dict[str, Any]:
         options += ["--data-dir", str(settings.data_dir.absolute())]
     if settings.space != next(setting.default for setting in SETTINGS if setting.name == "space"):
         options += ["--space", settings.space]
-    command, arguments, variables = sys.executable, ["-m", "afterwit", *options, "mcp"], _variables()
+    return Launch(sys.executable, ("-m", "afterwit", *options), _variables())
+
+
+def connections(settings: Settings) -> dict[str, Any]:
+    """The command that starts the server, and the same in the forms that agents read."""
+    launch = launch_of(settings)
+    command, arguments, variables = launch.command, launch.arguments, launch.variables
     given = [word for name, value in variables.items() for word in ("--env", f"{name}={value}")]
     codex = {"command": _toml(command), "args": _toml(arguments)}
     if variables:
@@ -91,6 +98,10 @@ def _init_prose(values: dict[str, Any]) -> str:
         tell("ready" if values["created"] else "was_ready", place=values["database"]),
         "",
         tell("connect"),
+        "  afterwit connect claude-code",
+        "  afterwit connect codex",
+        "",
+        tell("connect_by_hand"),
         "",
         "Claude Code:",
         f"  {values['claude_code']}",

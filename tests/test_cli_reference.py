@@ -17,6 +17,9 @@ from afterwit.errors import ANSWERS
 ROOT = Path(__file__).resolve().parent.parent
 NAMES = [
     "init",
+    "connect",
+    "disconnect",
+    "connections",
     "write",
     "search",
     "show",
@@ -32,9 +35,11 @@ NAMES = [
     "export",
     "import",
     "import-docs",
+    "learn",
     "serve",
     "mcp",
     "daemon",
+    "hook",
     "intents",
     "health",
     "clean",

@@ -40,6 +40,7 @@ NAMES = [
     "mcp",
     "daemon",
     "hook",
+    "hook",
     "intents",
     "health",
     "clean",

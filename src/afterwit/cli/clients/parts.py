@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any, Literal, cast
 
 from afterwit.cli.clients import jsonc, toml
-from afterwit.cli.clients.keys import MISSING, Keys, look_up
+from afterwit.cli.clients.keys import MISSING, Keys, NotReadable, look_up
 from afterwit.cli.clients.machine import Machine
 from afterwit.cli.clients.table import Client, Hooks
 
@@ -109,12 +109,14 @@ class Server:
         found = look_up(values, place)
         try:
             if found is MISSING:
-                return self._format.put(text, place, entry)
-            if not isinstance(found, dict):
+                after = self._format.put(text, place, entry)
+            elif isinstance(found, dict):
+                after = self._overlay(text, place, cast("Values", found), entry)
+            else:
                 raise TypeError(".".join(map(str, place)))
-            return self._overlay(text, place, cast("Values", found), entry)
         except TypeError as error:
             raise Taken(f"{error} is written in a form that cannot be changed by itself") from None
+        return self._sure(text, after)
 
     def _overlay(self, text: str, place: Keys, found: Values, entry: Values) -> str:
         address = _ADDRESSES & found.keys()
@@ -141,11 +143,42 @@ class Server:
         place = self.place(values)
         if look_up(values, place) is MISSING:
             return text
+        before = text
         try:
             text = self._format.remove(text, place)
         except TypeError as error:
             raise Taken(f"{error} is written in a form that cannot be taken out by itself") from None
-        return _without_empty(text, place[:-1]) if self._format is jsonc else text
+        after = _without_empty(text, place[:-1]) if self._format is jsonc else text
+        return self._sure(before, after)
+
+    def _sure(self, before: str, after: str) -> str:
+        """The text after an edit, if it says the same as before but for the server.
+
+        Raises:
+            Taken: it does not; a table can stand where none may be added, for one.
+        """
+        try:
+            same = self._rest(before) == self._rest(after)
+        except NotReadable:
+            same = False
+        if not same:
+            raise Taken(f"{SERVER} cannot be added or taken out without touching something else")
+        return after
+
+    def _rest(self, text: str) -> Values:
+        """All values but the server, and but what is empty without it."""
+        values: Values = self._format.load(text)
+        place = [str(key) for key in self.place(values)]
+        way = [values]
+        for key in place[:-1]:
+            inner = way[-1].get(key)
+            if not isinstance(inner, dict):
+                break
+            way.append(cast("Values", inner))
+        for inner, key in reversed(list(zip(way, place, strict=False))):
+            if key == SERVER or inner.get(key) == {}:
+                inner.pop(key, None)
+        return values
 
 
 def _without_empty(text: str, keys: Keys) -> str:

@@ -34,6 +34,7 @@ def test_empty_variable_means_the_default() -> None:
         ("port", "70000"),
         ("embedder_timeout_s", "0"),
         ("log_level", "LOUD"),
+        ("llm_extract", "yes"),
         ("space", " "),
         ("space", "a\tb"),
         ("space", "x" * 201),

@@ -49,6 +49,12 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("llm_timeout_s", 60.0, "Longest wait for one answer of the language model, in seconds."),
     Setting("llm_budget_tokens", 200_000, "Most tokens, read and written, that one space may use in one day (UTC)."),
     Setting(
+        "llm_extract",
+        "on",
+        'Whether a written text of several sentences is also read by the language model, if there is one: "on" or '
+        '"off".',
+    ),
+    Setting(
         "reranker",
         "",
         'What reads the 30 best candidates of a search again, together with the query: "onnx:FOLDER" (a '
@@ -90,6 +96,7 @@ class Settings:
     llm_key_env: str
     llm_timeout_s: float
     llm_budget_tokens: int
+    llm_extract: str
     reranker: str
     reranker_timeout_s: float
     holdout_share: float
@@ -187,6 +194,8 @@ def _check(settings: Settings) -> None:
                 f"Setting timezone is {settings.timezone!r}, which is no zone.",
                 next_step="Use a name like Asia/Shanghai or UTC, or leave it empty.",
             ) from None
+    if settings.llm_extract not in {"on", "off"}:
+        raise ConfigError(f'Setting llm_extract is {settings.llm_extract!r}; use "on" or "off".')
     if settings.log_level not in {"DEBUG", "INFO", "WARNING", "ERROR"}:
         raise ConfigError(f"Setting log_level is {settings.log_level!r}; use DEBUG, INFO, WARNING or ERROR.")
 

@@ -16,6 +16,25 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "已保存，但在有人确认之前不会被召回。",
     ),
     "stored_parts": ("{count} memories were made from this text.", "从这段文字中记下了 {count} 条记忆。"),
+    "read_rules_only": (
+        "Read by rules alone: no language model is configured.",
+        "仅按规则提取：未配置语言模型。",
+    ),
+    "read_too_long_for_model": (
+        "Read by rules alone: it has more than {most} characters; write it in parts for the model to read it.",
+        "仅按规则提取：超过 {most} 个字符；请分段写入，模型才能读取。",
+    ),
+    "read_model_failed": (
+        "Read by rules alone, for the language model did not answer: {error}",
+        "仅按规则提取，语言模型没有给出结果：{error}",
+    ),
+    "read_model_budget": ("Read by rules alone: {error}", "仅按规则提取：{error}"),
+    "nothing_extracted": (
+        "Nothing was kept: the rules found no statement, and the language model gave none. {error} Try again later, or "
+        "state it yourself in one or two sentences.",
+        "没有保存任何内容：规则没有找到可记的陈述，语言模型也没有给出结果。{error} "
+        "请稍后再试，或自己用一两句话写出结论。",
+    ),
     "merged": (
         "Already known; this source was added to it ({support} independent so far).",
         "已有相同记忆，已计入这一来源（目前 {support} 个独立来源）。",

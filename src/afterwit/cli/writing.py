@@ -47,11 +47,12 @@ _VERDICTS = "--confirm, --refute, --restore, --done and --dismiss"
 def write(session: Session, content: tuple[str, ...], from_lines: bool, **fields: Any) -> int:
     """Remember a statement, or what a longer text states.
 
-    记住一句话；较长的文字会按规则提取其中的结论。CONTENT 为 - 时从标准输入读取全文。
+    记住一句话；较长的文字会按规则（配置了语言模型时也由模型）提取其中的结论。CONTENT 为 - 时从标准输入读取全文。
 
     CONTENT is one or two sentences that will still be true and useful later, or "-" to read a
     text from standard input. Noise is refused, with the reason; a repeat is counted; a change
-    replaces what was and keeps it as history.
+    replaces what was and keeps it as history. A text of several sentences is also read by the
+    language model, if there is one.
 
     \b
     Examples:
@@ -70,7 +71,7 @@ def write(session: Session, content: tuple[str, ...], from_lines: bool, **fields
             "There is nothing to write.", next_step='Give a sentence, "-" to read a text, or --stdin to read lines.'
         )
     text = read_text(content, "content")
-    with session.memory(embeds=True) as memory:
+    with session.memory(embeds=True, asks=session.settings.llm_extract == "on" and not fields["kind"]) as memory:
         receipt = memory.write(text, **given(fields))  # pyright: ignore[reportArgumentType]
         session.answer(lambda: receipt_json(receipt), lambda: _told(memory, receipt))
     return 0

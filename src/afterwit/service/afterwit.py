@@ -46,6 +46,7 @@ from afterwit.service import portability
 from afterwit.service.answers import Answers
 from afterwit.service.attending import Attending
 from afterwit.service.conversation import Turn, turn_memories
+from afterwit.service.extracting import Extracting
 from afterwit.service.naming import subject_names
 from afterwit.service.options import (
     Moment,
@@ -117,7 +118,7 @@ class Story:
     entities: tuple[str, ...] = ()
 
 
-class Afterwit(Tending, Attending):
+class Afterwit(Extracting, Tending, Attending):
     """Long-term memory of one space.
 
     Safe to use from several threads; several processes may use the same store.
@@ -221,24 +222,8 @@ class Afterwit(Tending, Attending):
 
     # --- write -----------------------------------------------------------------------------------
 
-    def write(self, content: str, **fields: Unpack[WriteFields]) -> Receipt:
-        """Remember a statement, or what a longer text states.
-
-        Args:
-            content: one or two sentences; or raw text, from which statements are taken by rule.
-            **fields: see `WriteFields`; nothing is required.
-
-        Returns:
-            What was done and why: stored, merged, superseded, quarantined or rejected.
-
-        Raises:
-            InvalidInput: a malformed field; nothing was stored.
-            StorageError: the store could not be written; nothing was stored.
-        """
-        return self.write_many([(content, fields)])[0]
-
     def write_many(self, items: Iterable[tuple[str, WriteFields]]) -> list[Receipt]:
-        """Remember several statements; faster than one by one. Batches of 64 are all or nothing.
+        """Remember several statements, by rules alone; faster than one by one. Batches of 64 are all or nothing.
 
         Raises:
             InvalidInput: an item is malformed; earlier batches are stored, this one is not.

@@ -108,14 +108,14 @@ def draft(content: str, given: Mapping[str, Any], setting: Setting) -> list[Draf
     verdict = judge(content, explicit=fields.kind is not None)
     own = strip_injected(content).strip()
     found = [] if fields.kind is not None else extract(own, now=setting.now, timezone=setting.timezone)
-    if verdict.accepted and not _is_several(own, found):
-        return [_memory(_from_statement(content if own == content.strip() else own, setting), fields, setting)]
+    if verdict.accepted and not is_several(own, found):
+        return [to_draft(_from_statement(content if own == content.strip() else own, setting), fields, setting)]
     if found:
-        return [_memory(candidate, fields, setting) for candidate in found]
+        return [to_draft(candidate, fields, setting) for candidate in found]
     return Receipt(Outcome.REJECTED, reasons=(verdict.reason,), message=verdict.message)
 
 
-def _is_several(own: str, found: Sequence[Candidate]) -> bool:
+def is_several(own: str, found: Sequence[Candidate]) -> bool:
     """Whether a text is several statements, each of which stands alone, and beside them only small talk."""
     if len(found) < 2:
         return False
@@ -129,7 +129,7 @@ def _from_statement(content: str, setting: Setting) -> Candidate:
     return replace(candidate, summary=text.truncate(content, SUMMARY_TOKENS), raw=content)
 
 
-def _memory(candidate: Candidate, fields: Fields, setting: Setting) -> Draft:
+def to_draft(candidate: Candidate, fields: Fields, setting: Setting) -> Draft:
     """Join what was said about a memory with what its words say; what was said goes first."""
     basis = basis_of(fields.source.kind) if fields.source else _basis(candidate, setting.writer)
     source = fields.source or Source(_source_kind(basis, setting.writer), fields.task_id)

@@ -97,6 +97,17 @@ def test_the_quantised_scan_misses_none_of_the_exact_best(clusters: int, dimensi
     store.close()
 
 
+def test_a_slot_without_a_vector_counts_for_nothing_whatever_its_memory_held() -> None:
+    vectors = QuantisedVectors(4, 8)
+    vectors._codes.fill(127)  # pyright: ignore[reportPrivateUsage]
+    vectors._scales.fill(np.finfo(np.float32).max)  # pyright: ignore[reportPrivateUsage]
+    unit = np.array([1, 0, 0, 0], dtype=np.float32)
+    vectors.put(np.arange(7), np.tile(unit, (7, 1)).astype("<f2").tobytes())
+    scan = vectors.scan(unit, np.ones(8, dtype=np.bool_))
+    assert scan.slots.tolist() == list(range(7))
+    assert np.allclose(scan.scores, 1.0, atol=scan.error)
+
+
 def test_a_scan_without_simsimd_gives_the_same_scores(monkeypatch: pytest.MonkeyPatch) -> None:
     chance = np.random.default_rng(1)
     rows = chance.normal(size=(500, 96)).astype("<f2")

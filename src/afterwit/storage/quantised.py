@@ -95,11 +95,13 @@ class QuantisedVectors:
         slots = np.flatnonzero(chosen)
         code, scale, residual = _quantise(query[None, :])
         if len(slots) * _GATHER_COST < count:
-            scores = _dot(code, self._codes[slots]) * self._scales[slots]
+            scores = _dot(code, self._codes[slots])
         else:
-            scores = _dot(code, self._codes[:count]) * self._scales[:count]
+            scores = _dot(code, self._codes[:count])
             if len(slots) < count:
                 scores = scores[slots]
+        # Only now: the scale of a slot without a vector is whatever was in its memory before.
+        scores *= self._scales[slots] if len(slots) < count else self._scales[:count]
         scores *= scale[0]
         certainty = min(1.0, _SIGMAS / float(np.sqrt(self.dimensions)))
         return Scan(slots, scores, certainty * (self._residual + residual) + 1e-5)

@@ -50,6 +50,8 @@ EVENTS: dict[str, str] = {
 }
 #: Folder in the path of a transcript -> client.
 _CLIENT_OF = {".claude": "claude-code", ".codex": "codex", ".gemini": "gemini-cli", ".qwen": "qwen-code"}
+#: A client that is not known: its transcript tells.
+_ANY = "agent"
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,7 @@ def read_event(payload: Any, *, event: str = "", client: str = "") -> _Told:
 
 def _client_of(transcript: str) -> str:
     parts = Path(transcript).parts
-    return next((client for folder, client in _CLIENT_OF.items() if folder in parts), "agent")
+    return next((client for folder, client in _CLIENT_OF.items() if folder in parts), _ANY)
 
 
 def _as_text(value: Any) -> str:
@@ -231,8 +233,9 @@ class Watch:
 
         def follow() -> None:
             try:
+                client = "" if told.client == _ANY else told.client
                 self._service.follow_session(
-                    told.transcript, client=told.client, session_id=told.session, live=told.event == "stop"
+                    told.transcript, client=client, session_id=told.session, live=told.event == "stop"
                 )
             except AfterwitError as error:
                 _log.warning("Session %s was not followed: %s", told.session, error)

@@ -40,7 +40,6 @@ NAMES = [
     "mcp",
     "daemon",
     "hook",
-    "hook",
     "intents",
     "health",
     "clean",

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from afterwit.cli.clients.launch import Launch
 from afterwit.cli.clients.machine import Machine
-from afterwit.cli.clients.parts import Launch
 from afterwit.cli.clients.table import CLIENTS
 from desk import FILES, HOOKS, Desk, server_of, values_of, words_of
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from afterwit.cli.clients.parts import Launch
+from afterwit.cli.clients.launch import Launch
 from afterwit.cli.options import TEXT, json_option
 from afterwit.cli.session import Session, pass_session
 from afterwit.cli.words import tell

@@ -8,8 +8,9 @@ from typing import Any, Literal, cast
 from afterwit.cli.clients import files
 from afterwit.cli.clients.health import Health, Reached, check
 from afterwit.cli.clients.keys import NotReadable
+from afterwit.cli.clients.launch import Launch
 from afterwit.cli.clients.machine import Machine
-from afterwit.cli.clients.parts import HookSet, Launch, Scope, Server, entry_of
+from afterwit.cli.clients.parts import HookSet, Scope, Server, entry_of
 from afterwit.cli.clients.plan import hooks_file, server_file
 from afterwit.cli.clients.table import CLIENTS, Client
 from afterwit.errors import AfterwitError

@@ -8,6 +8,7 @@ from typing import Any, Literal, cast
 
 from afterwit.cli.clients import jsonc, toml
 from afterwit.cli.clients.keys import MISSING, Keys, NotReadable, look_up
+from afterwit.cli.clients.launch import Launch
 from afterwit.cli.clients.machine import Machine
 from afterwit.cli.clients.table import Client, Hooks
 
@@ -25,26 +26,6 @@ _ADDRESSES = frozenset({"url", "httpUrl", "serverUrl"})
 
 class Taken(Exception):
     """There is something of our name that cannot be changed for ours; the message says what."""
-
-
-@dataclass(frozen=True)
-class Launch:
-    """How an agent's client starts the server."""
-
-    command: str
-    #: behind the interpreter and up to the command: `-m afterwit --space work`
-    start: tuple[str, ...]
-    variables: Mapping[str, str]
-
-    @property
-    def arguments(self) -> list[str]:
-        """All arguments of the server's command."""
-        return [*self.start, "mcp"]
-
-    def hook(self, event: str, client: str, machine: Machine) -> str:
-        """The command line that tells of an event."""
-        words = [self.command, *self.start, "hook", event, "--client", client]
-        return machine.command_line(words, self.variables)
 
 
 def entry_of(client: Client, launch: Launch | str) -> Values:

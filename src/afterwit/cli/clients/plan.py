@@ -7,8 +7,9 @@ from pathlib import Path
 from afterwit.cli.clients import files
 from afterwit.cli.clients.files import Change
 from afterwit.cli.clients.keys import NotReadable
+from afterwit.cli.clients.launch import Launch
 from afterwit.cli.clients.machine import Machine
-from afterwit.cli.clients.parts import HookSet, Launch, Scope, Server, Taken, entry_of
+from afterwit.cli.clients.parts import HookSet, Scope, Server, Taken, entry_of
 from afterwit.cli.clients.table import Client
 from afterwit.errors import Conflict, InvalidInput
 

@@ -13,6 +13,7 @@ from afterwit.cli.clients.keys import MISSING, Keys, NotReadable, look_up
 #: White space and comments between tokens.
 _TRIVIA = re.compile(r"(?:[\s\ufeff]+|//[^\n]*|/\*.*?\*/)*", re.S)
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
+_DECODER = json.JSONDecoder()
 _SCALAR = re.compile(r"[^\s,:{}\[\]\"/]+")
 
 
@@ -42,13 +43,20 @@ class _Member:
 
 
 class _Parser:
-    def __init__(self, text: str) -> None:
+    """Reads a document; what does not lie on the way to a value is only skipped, at the speed of the standard library.
+
+    Clients keep megabytes beside their settings.
+    """
+
+    def __init__(self, text: str, way: Keys | None) -> None:
         self.text = text
         self.at = 0
+        #: keys to the value whose members and items are wanted; None = everything's are
+        self._way = way
 
     def document(self) -> _Node:
         self._skip()
-        node = self._value()
+        node = self._value(self._way)
         self._skip()
         if self.at < len(self.text):
             raise self._wrong("there is something after the end")
@@ -65,12 +73,12 @@ class _Parser:
     def _peek(self) -> str:
         return self.text[self.at : self.at + 1]
 
-    def _value(self) -> _Node:
+    def _value(self, way: Keys | None) -> _Node:
         match self._peek():
             case "{":
-                return self._object()
+                return self._object(way)
             case "[":
-                return self._array()
+                return self._array(way)
             case '"':
                 return self._string()
             case _:
@@ -96,7 +104,19 @@ class _Parser:
         self.at = found.end()
         return _Node(found.start(), found.end(), value)
 
-    def _object(self) -> _Node:
+    def _inner(self, key: str | int, way: Keys | None) -> _Node:
+        """The value of a member or item."""
+        if way is None or way[:1] == (key,):
+            return self._value(None if way is None else way[1:])
+        try:
+            value, end = _DECODER.raw_decode(self.text, self.at)
+        except ValueError:
+            return self._value(None)  # comments, or a fault that is to be told
+        node = _Node(self.at, end, value)
+        self.at = end
+        return node
+
+    def _object(self, way: Keys | None) -> _Node:
         start, node = self.at, _Node(self.at, self.at, {})
         self.at += 1
         while not self._closes("}"):
@@ -110,18 +130,18 @@ class _Parser:
             self._skip()
             if key.value in node.members:
                 raise self._wrong(f"the key {key.value} stands there twice")
-            child = self._value()
+            child = self._inner(key.value, way)
             node.members[key.value] = _Member(key.start, child)
             node.value[key.value] = child.value
             self._separate("}")
         node.start, node.end = start, self.at
         return node
 
-    def _array(self) -> _Node:
+    def _array(self, way: Keys | None) -> _Node:
         start, node = self.at, _Node(self.at, self.at, [])
         self.at += 1
         while not self._closes("]"):
-            child = self._value()
+            child = self._inner(len(node.items), way)
             node.items.append(child)
             node.value.append(child.value)
             self._separate("]")
@@ -145,8 +165,8 @@ class _Parser:
             raise self._wrong(f"a comma or {mark} is missing")
 
 
-def _parse(text: str) -> _Node:
-    node = _Parser(text).document()
+def _parse(text: str, way: Keys | None = None) -> _Node:
+    node = _Parser(text, way).document()
     if not isinstance(node.value, dict):
         raise NotReadable("the outermost value is no object", 1, 1)
     return node
@@ -156,13 +176,22 @@ def load(text: str) -> dict[str, Any]:
     """The document's value; nothing but white space is an empty object.
 
     Raises:
-        NotReadable: it is not JSON with comments, has a key twice, or is no object.
+        NotReadable: it is not JSON with comments, or is no object.
     """
-    return cast("dict[str, Any]", _parse(text).value) if text.strip("\ufeff \t\r\n") else {}
+    text = text.removeprefix("\ufeff")
+    if not text.strip():
+        return {}
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = _parse(text).value
+    if not isinstance(value, dict):
+        raise NotReadable("the outermost value is no object", 1, 1)
+    return cast("dict[str, Any]", value)
 
 
 def _find(text: str, keys: Keys) -> _Node:
-    node = _parse(text)
+    node = _parse(text, keys)
     for key in keys:
         node = node.members[key].node if isinstance(key, str) else node.items[key]
     return node

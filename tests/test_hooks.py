@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.doors import environment
+from tests.test_sessions import claude_work, session
 
 from afterwit import Afterwit, Trust, Writer
 from afterwit.config import load_settings
@@ -173,6 +174,22 @@ def test_little_is_given_however_much_there_is(memory: Afterwit, project: Path) 
     for number in range(30):
         user.write(f"Rule {number}: " + f"word{number} " * 400, kind="rule", scope="project:atlas")
     assert len(given(memory, "SessionStart", project)) < MAX_CHARACTERS + 500
+
+
+def test_what_a_session_taught_is_known_as_soon_as_it_ends(memory: Afterwit, project: Path, tmp_path: Path) -> None:
+    transcript = session(tmp_path / "s1.jsonl", claude_work(), at=FixedClock()())
+    event = {"transcript_path": str(transcript), "session_id": "claude-1"}
+    for name, lessons in (("Stop", 0), ("SessionEnd", 1)):
+        later = answer(memory, told(name, project) | event, client="claude-code").later
+        assert later is not None
+        later()
+        assert len(memory.list(kinds=["lesson"])) == lessons, name
+
+
+@pytest.mark.parametrize("name", ["Stop", "SessionEnd"])
+def test_a_session_in_which_nothing_was_asked_has_no_transcript(memory: Afterwit, project: Path, name: str) -> None:
+    gone = told(name, project) | {"transcript_path": str(project / "gone.jsonl")}
+    assert answer(memory, gone).later is None
 
 
 @pytest.mark.parametrize("payload", [None, [], "text", {}, {"hook_event_name": "Dream"}, {"hook_event_name": 7}])

@@ -404,6 +404,15 @@ def test_a_task_that_a_hook_began_takes_the_steps(tmp_path: Path, clock: FixedCl
     assert len(memory.list(kinds=["lesson"])) == 1
 
 
+def test_a_session_whose_end_is_told_teaches_at_once(tmp_path: Path, memory: Afterwit) -> None:
+    path = session(tmp_path / "a.jsonl", claude_work(), at=LATER)
+    memory.follow_session(path)
+    assert [task.status for task in memory.tasks()] == [TaskStatus.OPEN], "the file has just changed"
+    memory.follow_session(path, live=False)
+    assert [task.status for task in memory.tasks()] == [TaskStatus.SUCCEEDED]
+    assert len(memory.list(kinds=["lesson"])) == 1
+
+
 def test_a_task_whose_words_opened_none_in_the_session_ends(tmp_path: Path, clock: FixedClock) -> None:
     clock = FixedClock(THEN - timedelta(seconds=1))
     with make(tmp_path / "data", clock) as memory:

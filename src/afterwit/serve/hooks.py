@@ -230,6 +230,8 @@ class Watch:
         told = self._told
         if told.event not in ("stop", "session_end") or not told.transcript:
             return None
+        if not Path(told.transcript).exists():
+            return None  # a session in which nothing was asked
 
         def follow() -> None:
             try:

@@ -78,7 +78,7 @@ class Sessions(Tasks):
         client: str = "",
         session_id: str = "",
         project: str = "",
-        live: bool = False,
+        live: bool | None = None,
         dry_run: bool = False,
     ) -> Followed:
         """Make tasks of what is new in a session file, and lessons of those that are over.
@@ -92,8 +92,8 @@ class Sessions(Tasks):
             client: who wrote it, a name of `transcripts.CLIENTS`; found out when empty.
             session_id: the session's id; needed where a file holds many.
             project: only if the session took place in this project, by name; "" = in any.
-            live: the session goes on, so its last task stays open. Taken for granted when the file changed within
-                the last hour.
+            live: whether the session goes on, so that its last task stays open; None = it does when the file changed
+                within the last hour.
             dry_run: store nothing, only tell what would be.
 
         Raises:
@@ -104,7 +104,7 @@ class Sessions(Tasks):
         """
         now = self._clock()
         file = _file(Path(path).expanduser(), client, session_id)
-        goes_on = live or now - file.modified < STILL_GOING
+        goes_on = now - file.modified < STILL_GOING if live is None else live
         found = Followed(file.client, "", file.path, file.modified)
         noted = self._note_file(file)
         note = self._read_note(noted)

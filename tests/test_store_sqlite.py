@@ -13,6 +13,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import get_args
 
+import numpy as np
 import pytest
 
 from afterwit.errors import ConfigError, InvalidInput, StorageError
@@ -35,7 +36,7 @@ from afterwit.records import (
     Task,
     Use,
 )
-from afterwit.storage import Store, cache, open_store, schema, sqlite_reads
+from afterwit.storage import Store, cache, open_store, ranking, schema, sqlite_reads
 from afterwit.storage.sqlite_files import make_engine
 from afterwit.testing.samples import (
     MODEL,
@@ -534,3 +535,55 @@ def test_vectors_are_looked_up_by_key(tmp_path: Path, table: str, index: str) ->
     with closing(sqlite3.connect(tmp_path / "memory.db")) as connection:
         plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {sqlite_reads._VECTORS}", (1, "[]", "m"))]
     assert any(line.startswith(f"SEARCH {table} USING") and index in line for line in plan)
+
+
+def test_what_passes_a_filter_moves_with_the_moment_that_is_asked_about(store: Store) -> None:
+    hour = timedelta(hours=1)
+    put_memories(
+        store, memory(1, "apple", valid_to=NOW + hour), memory(2, "apple", valid_from=NOW + hour), memory(3, "apple")
+    )
+
+    def found(at: timedelta) -> set[str]:
+        where = KeyFilter(valid_at=NOW + at)
+        near = store.search_vectors(SPACE, where, direction(1), MODEL, limit=5)
+        words = store.search_words(SPACE, where, query_tokens("apple"), limit=5)
+        assert set(ids(near)) == set(ids(words))
+        return set(ids(words))
+
+    moment = timedelta(microseconds=1)
+    before, after = {memory_id(1), memory_id(3)}, {memory_id(2), memory_id(3)}
+    assert [found(at) for at in (moment, hour - moment, hour, 2 * hour, moment)] == [
+        before,
+        before,
+        after,
+        after,
+        before,
+    ]
+    put(store, Revise(memory_id(3), {"valid_to": NOW + timedelta(minutes=1)}))
+    assert [found(at) for at in (moment, hour)] == [before, after - {memory_id(3)}]
+
+
+@pytest.mark.parametrize("size", [1, 63, 64, 130, 5000])
+@pytest.mark.parametrize("kinds", [1, 7, 10_000])
+def test_the_bar_is_the_score_that_sorting_gives(size: int, kinds: int) -> None:
+    scores = np.random.default_rng(size + kinds).integers(kinds, size=size).astype(np.float32)
+    ordered = np.sort(scores)[::-1]
+    for count in {1, min(20, size), size}:
+        assert ranking.bar(scores, count) == ordered[count - 1]
+
+
+def test_many_spaces_are_kept_within_the_budget(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("afterwit.storage.sqlite._CACHE_BUDGET", 40_000)
+    loaded: list[int] = []
+    load = cache.SpaceCache._load
+    monkeypatch.setattr(
+        cache.SpaceCache, "_load", lambda self, connection: (loaded.append(self._space_id), load(self, connection))
+    )
+    spaces = [f"space {number}" for number in range(12)]
+    for space in spaces:
+        put_memories(store, *(memory(number, "apple", space=space) for number in range(20)), space=space)
+    for space in (*spaces, spaces[-1], spaces[0]):
+        assert len(store.search_words(space, KeyFilter(), query_tokens("apple"), limit=50)) == 20
+    first, *_, last = loaded[:-1]
+    assert loaded == [*loaded[: len(spaces)], first], "what was let go is loaded anew, what was used last is not"
+    assert last != first

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, bindparam, func, or_, select
 
 from afterwit.errors import InvalidInput
-from afterwit.records import Event, KeyFilter, Link, LinkType, Memory, Status, Step, Task, TaskStatus, Use
+from afterwit.records import Event, KeyFilter, Link, LinkType, Memory, Status, Step, Task, Use
 from afterwit.storage import tables
 from afterwit.storage.base import Order, Vitals
 from afterwit.storage.query import ordering, passes
@@ -164,21 +164,6 @@ class SqlReader(ABC):
         with self._reading() as connection:
             row = connection.execute(query).mappings().first()
         return None if row is None else to_task(space, row)
-
-    def tasks(
-        self, space: str, *, statuses: Sequence[TaskStatus] = (), session: str = "", unreviewed: bool = False
-    ) -> list[Task]:
-        """See `Reader.tasks`."""
-        columns = tables.task.c
-        query = self._of(space, tables.task).order_by(columns.started_us, columns.id)
-        if statuses:
-            query = query.where(columns.status.in_([str(status) for status in statuses]))
-        if session:
-            query = query.where(columns.session == session)
-        if unreviewed:
-            query = query.where(columns.status != str(TaskStatus.OPEN), columns.reviewed_us.is_(None))
-        with self._reading() as connection:
-            return [to_task(space, row) for row in connection.execute(query).mappings()]
 
     def count_steps(self, space: str, task_id: str) -> int:
         """See `Reader.count_steps`."""

@@ -41,7 +41,7 @@ from afterwit.storage.sqlite_reads import SqliteReader
 from afterwit.storage.sqlite_words import CREATE_WORD_INDEX, SqliteWords, merge
 
 #: Bytes that the caches of all spaces together may hold; the space in use is always kept.
-_CACHE_BUDGET = 512 * 2**20
+_CACHE_BUDGET = 256 * 2**20
 _ERASE_PENDING = "erase_pending"
 _STATE = f"SELECT (SELECT version_num FROM alembic_version), (SELECT value FROM flag WHERE name = '{_ERASE_PENDING}')"  # noqa: S608
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -68,14 +68,27 @@ class _Caches:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._spaces: OrderedDict[int, SpaceCache] = OrderedDict()
+        #: bytes that each of them held when it was measured last, and their sum
+        self._bytes: dict[int, int] = {}
+        self._held = 0
 
     def of(self, space_id: int) -> SpaceCache:
         with self._lock:
-            cache = self._spaces.setdefault(space_id, SpaceCache(space_id))
+            # Only the one used last can have grown: measuring all of a thousand would take longer than a search.
+            if self._spaces:
+                last = next(reversed(self._spaces))
+                self._measure(last, self._spaces[last].nbytes)
+            cache = self._spaces.get(space_id)
+            if cache is None:
+                cache = self._spaces[space_id] = SpaceCache(space_id)
             self._spaces.move_to_end(space_id)
-            while len(self._spaces) > 1 and sum(item.nbytes for item in self._spaces.values()) > _CACHE_BUDGET:
-                self._spaces.popitem(last=False)
+            while len(self._spaces) > 1 and self._held > _CACHE_BUDGET:
+                self._measure(self._spaces.popitem(last=False)[0], 0)
             return cache
+
+    def _measure(self, space_id: int, now: int) -> None:
+        self._held += now - self._bytes.get(space_id, 0)
+        self._bytes[space_id] = now
 
 
 class _Searching(SqliteReader):

@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
-from afterwit.records import Link, Memory
+from afterwit.records import Link, Memory, Task, TaskStatus
 from afterwit.storage.reads import SqlReader
-from afterwit.storage.rows import to_link, to_memory
+from afterwit.storage.rows import to_link, to_memory, to_task
 from afterwit.storage.sqlite_files import driver
 
 _SPACE_ID = "SELECT id FROM space WHERE name = ?"
 _CHANGE_NUMBER = "SELECT change_seq FROM space WHERE name = ?"
 _BY_ID = "SELECT * FROM memory WHERE space_id = ? AND id IN (SELECT value FROM json_each(?))"
-# The plus signs hold the planner to this order; another one reads every vector of the model.
+# CROSS JOIN holds the planner to this order; another one reads every vector of the model.
 _VECTORS = (
     "SELECT m.id, v.data FROM memory m CROSS JOIN vector v ON v.row = m.row WHERE m.space_id = ? "
     "AND m.id IN (SELECT value FROM json_each(?)) AND v.model_id = (SELECT id FROM model WHERE name = ?)"
@@ -55,15 +55,39 @@ class SqliteReader(SqlReader):
         """See `Reader.links`."""
         return [to_link(space, row) for row in self._rows(_LINKS, space, ids)]
 
+    def tasks(
+        self, space: str, *, statuses: Sequence[TaskStatus] = (), session: str = "", unreviewed: bool = False
+    ) -> list[Task]:
+        """See `Reader.tasks`."""
+        conditions = ["space_id = :space"]
+        if statuses:
+            conditions.append("status IN (SELECT value FROM json_each(:statuses))")
+        if session:
+            conditions.append("session = :session")
+        if unreviewed:
+            conditions.append(f"status <> '{TaskStatus.OPEN}' AND reviewed_us IS NULL")
+        statement = f"SELECT * FROM task WHERE {' AND '.join(conditions)} ORDER BY started_us, id"  # noqa: S608  constants
+        with self._reading() as connection:
+            values = {
+                "space": self._space_id(connection, space),
+                "statuses": json.dumps([str(status) for status in statuses]),
+                "session": session,
+            }
+            return [to_task(space, row) for row in self._cursor(connection).execute(statement, values)]
+
     def _rows(self, statement: str, space: str, ids: Sequence[str], *more: str) -> list[Any]:
         if not ids:
             return []
         with self._reading() as connection:
-            cursor = driver(connection).cursor()
-            cursor.row_factory = sqlite3.Row
-            return cursor.execute(
-                statement, (self._space_id(connection, space), json.dumps(list(ids)), *more)
-            ).fetchall()
+            named = (self._space_id(connection, space), json.dumps(list(ids)), *more)
+            return self._cursor(connection).execute(statement, named).fetchall()
+
+    @staticmethod
+    def _cursor(connection: Connection) -> sqlite3.Cursor:
+        """A cursor whose rows are mappings."""
+        cursor = driver(connection).cursor()
+        cursor.row_factory = sqlite3.Row
+        return cursor
 
     @staticmethod
     def _space_id(connection: Connection, space: str) -> int | None:

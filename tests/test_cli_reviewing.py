@@ -1,9 +1,14 @@
 """The commands review and rollback, in process."""
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from tests.test_cli_naming import Terminal
+
+from afterwit import Afterwit, Task, TaskStatus, Use
+from afterwit.clock import utc_now
+from afterwit.records import CloseTask, OpenTask, RecordUse, new_id
 
 ERROR = "npm ERR! code ERESOLVE"
 
@@ -59,6 +64,48 @@ def test_rules_are_made_of_three_sessions(terminal: Terminal) -> None:
     assert terminal.json("review", "--rules") == {"rules": {}, "promoted": []}
 
 
+def test_a_task_is_erased_with_what_it_alone_taught(terminal: Terminal) -> None:
+    first, second = work(terminal, "s1"), work(terminal, "s2", "Install the tools")
+    assert terminal.json("task", "erase", first[-12:], exit_code=2)["error"]["code"] == "invalid_input"
+    shown = terminal.json("list", "--kind", "lesson")["memories"]
+    erased = terminal.json("task", "erase", first[-12:], "--yes", "--reason", "asked for")
+    assert (erased["task_id"], erased["erased"], erased["weakened"]) == (first, [], [row["id"] for row in shown])
+    assert terminal.run("task", "erase", second, "--yes").stdout == "Erased the task and 1 memories.\n"
+    assert terminal.json("list", "--kind", "lesson")["memories"] == []
+    assert terminal.json("task", "list")["tasks"] == []
+    terminal.run("task", "erase", first, "--yes", exit_code=4)
+
+
+def use(home: Path, lesson: str, outcomes: dict[bool, str]) -> None:
+    """Tasks that were shown a lesson, or from which it was withheld; "+" for each that succeeded, "-" for others."""
+    with Afterwit.open(data_dir=str(home / "data"), embedder="none") as memory:
+        now = utc_now()
+        with memory.store.transaction(memory.space, now=now, actor="test") as tx:
+            for withheld, ends in outcomes.items():
+                for end in ends:
+                    task = Task(new_id(now), memory.space, "Install it", now - timedelta(hours=1))
+                    status = TaskStatus.SUCCEEDED if end == "+" else TaskStatus.FAILED
+                    used = Use(new_id(now), memory.space, lesson, now, task.id, withheld=withheld)
+                    tx.apply([OpenTask(task), RecordUse(used), CloseTask(task.id, status, "", now)])
+
+
+def test_what_lessons_are_worth_is_told_with_its_interval(terminal: Terminal, tmp_path: Path) -> None:
+    nothing = terminal.run("review", "--lift").stdout
+    assert "Shown: 0 of 0 tasks succeeded.\n" in nothing
+    assert "nothing to compare yet" in nothing and "AFTERWIT_HOLDOUT_SHARE=0.2" in nothing
+    assert terminal.json("review", "--lift")["difference"] is None
+    work(terminal)
+    (lesson,) = terminal.json("list", "--kind", "lesson")["memories"]
+    use(tmp_path, lesson["id"], {False: "+" * 9 + "-", True: "+" * 2 + "-" * 8})
+    told = terminal.run("review", "--lift").stdout
+    assert "Shown: 9 of 10 tasks succeeded (90 %).\nWithheld: 2 of 10 tasks succeeded (20 %).\n" in told
+    assert "Difference: +70.0 %, 95 % interval +" in told and "chance" not in told
+    one = terminal.json("review", "--lift", lesson["id"][-12:])
+    assert (one["shown"], one["withheld"], round(one["difference"], 2)) == (10, 10, 0.7)
+    use(tmp_path, lesson["id"], {False: "-" * 9, True: "+" * 9})
+    assert "That may be chance" in terminal.run("review", "--lift").stdout
+
+
 def test_a_rollback_is_shown_first_and_done_when_said(terminal: Terminal) -> None:
     id = work(terminal)
     shown = terminal.run("rollback", "--task", id[-12:]).stdout
@@ -85,6 +132,7 @@ def test_people_are_spoken_to_in_chinese(tmp_path: Path) -> None:
     "words",
     [
         ("review", "4f1c09ab77d2", "--rules"),
+        ("review", "--lift", "--sample", "3"),
         ("review", "--limit", "0"),
         ("review", "--llm"),
         ("rollback",),
@@ -98,3 +146,5 @@ def test_what_makes_no_sense_is_refused_with_a_next_step(terminal: Terminal, wor
 def test_an_unknown_task_is_not_found(terminal: Terminal) -> None:
     terminal.run("review", "4f1c09ab77d2", exit_code=4)
     terminal.run("rollback", "--task", "4f1c09ab77d2", exit_code=4)
+    terminal.run("task", "erase", "4f1c09ab77d2", "--yes", exit_code=4)
+    terminal.run("review", "--lift", "4f1c09ab77d2", exit_code=4)

@@ -35,7 +35,7 @@ from afterwit.records import (
 from afterwit.review.health import Figure, Health, Material, examine, writes_by_day
 from afterwit.service import Afterwit, Turn, Writer
 from afterwit.service.surveying import events_since
-from afterwit.storage import Vitals, open_store
+from afterwit.storage import LLMUse, Vitals, open_store
 from afterwit.testing import FixedClock
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
@@ -71,6 +71,39 @@ def put(memory: Afterwit, *rows: Memory) -> list[str]:
 def figure(health: Health, name: str) -> tuple[str, float]:
     found = health.figure(name)
     return found.level, found.value
+
+
+def call(hours: float, tokens: int, error: str = "") -> LLMUse:
+    return LLMUse(NOW - timedelta(hours=hours), "extract/1", "ollama:small", tokens, 0, error)
+
+
+def test_what_the_language_model_took_is_told_only_where_there_is_one(memory: Afterwit) -> None:
+    assert "model" not in [item.name for item in memory.health().figures]
+    for used in (call(0, 900), call(13, 50), call(24 * 8, 7000)):
+        memory.store.record_usage(memory.space, used)
+    told = memory.health().figure("model")
+    assert told.message("en").startswith(
+        "The language model took 900 tokens today (budget 0) and 950 in seven days; 0 of 2"
+    )
+    assert "七天共 950 个" in told.message("zh")
+
+
+@pytest.mark.parametrize(
+    ("calls", "level"),
+    [
+        ([], "ok"),
+        ([call(1, 900)], "ok"),
+        ([call(1, 901)], "warn"),
+        ([call(13, 5000)], "ok"),
+        ([call(1, 1, "timeout")] * 4, "ok"),
+        ([call(1, 1, "timeout")] * 5, "warn"),
+        ([call(1, 1, "timeout")] * 5 + [call(1, 1)] * 5, "ok"),
+    ],
+)
+def test_a_used_up_budget_and_a_failing_model_are_worth_a_look(calls: list[LLMUse], level: str) -> None:
+    health = examine(Material([], calls=calls, budget_tokens=1000), now=NOW, zone=UTC)
+    assert health.figure("model").level == level
+    assert bool(health.figure("model").next_step("en")) == (level == "warn")
 
 
 def test_an_empty_and_a_good_memory_are_healthy(memory: Afterwit) -> None:

@@ -214,6 +214,15 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "{count} 条记忆还没有当前模型的向量（1000 也表示更多）。",
     ),
     "health_vectors_do": ("Run `afterwit reindex`.", "运行 `afterwit reindex`。"),
+    "health_model": (
+        "The language model took {today} tokens today (budget {budget}) and {week} in seven days; {failed} of {calls} "
+        "calls failed.",
+        "语言模型今天用了 {today} 个 token（预算 {budget}），七天共 {week} 个；{calls} 次调用中 {failed} 次失败。",
+    ),
+    "health_model_do": (
+        "Check llm with `afterwit doctor`, or raise llm_budget_tokens.",
+        "用 `afterwit doctor` 检查 llm，或调高 llm_budget_tokens。",
+    ),
     "clean_expired": ("{count} past the end of their validity", "{count} 条已过有效期"),
     "clean_duplicates": ("{count} that say what another memory says", "{count} 条与其他记忆重复"),
     "clean_refuted": ("{count} refuted more than 30 days ago", "{count} 条被否定超过 30 天"),

@@ -1,6 +1,7 @@
 """Looking back at tasks: review, and taking back what was learned: rollback."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +15,7 @@ from afterwit.serve.wire import memory_json, receipt_json
 
 if TYPE_CHECKING:
     from afterwit.records import Memory
+    from afterwit.review import Lift
     from afterwit.service import Afterwit
     from afterwit.service.retracting import RollbackPlan
     from afterwit.service.reviewing import Consolidation, ReviewReport
@@ -23,22 +25,24 @@ _SHOWN = 20
 
 
 @click.command("review", short_help="Learn from ended tasks. 复盘任务。")
-@click.argument("task", required=False, type=TEXT)
+@click.argument("subject", metavar="[TASK|MEMORY]", required=False, type=TEXT)
 @click.option("--limit", type=int, help="At most so many tasks.")
 @click.option("--llm/--no-llm", "with_llm", default=None, help="Ask the language model; default: if there is one.")
 @click.option("--rules", is_flag=True, help="Only make rules of lessons, and share what two roles found useful.")
 @click.option("--sample", type=int, metavar="N", help="Show N results of reviews for a spot check, and do nothing.")
+@click.option("--lift", "lifts", is_flag=True, help="Show what lessons, or one MEMORY, are worth, and do nothing.")
 @json_option
 @pass_session
-def review(
-    session: Session, task: str | None, limit: int | None, with_llm: bool | None, rules: bool, sample: int | None
-) -> int:
+def review(session: Session, subject: str | None, rules: bool, sample: int | None, lifts: bool, **options: Any) -> int:
     """Draw lessons from ended tasks that were not looked back at: TASK, or all that wait.
 
-    复盘已结束的任务，总结可用于其他任务的教训；不指定 TASK 则处理全部待复盘任务。
+    复盘已结束的任务，总结可用于其他任务的教训；不指定 TASK 则处理全部待复盘任务。--lift 衡量经验的作用。
 
     Lessons wait until other tasks prove them; what three independent sessions agree on becomes a rule.
     A review that fails is kept in the queue with its reason; then the exit status is 1.
+
+    --lift compares the tasks to which lessons were shown with those from which some were withheld
+    at random (setting holdout_share).
 
     \b
     Examples:
@@ -46,21 +50,71 @@ def review(
       afterwit review 4f1c09ab77d2 --no-llm
       afterwit review --rules
       afterwit review --sample 5
+      afterwit review --lift
+      afterwit review --lift 9b02d1e4c7aa      # one memory
     """
-    if sum((bool(task), rules, sample is not None)) > 1:
-        raise InvalidInput("TASK, --rules and --sample exclude each other.", next_step="Give one of them.")
-    with session.memory(embeds=sample is None, asks=with_llm is not False and not rules) as memory:
+    if sum((bool(subject) and not lifts, rules, sample is not None, lifts)) > 1:
+        raise InvalidInput("TASK, --rules, --sample and --lift exclude each other.", next_step="Give one of them.")
+    if rules or sample is not None or lifts:
+        _without_review(session, subject or "", rules=rules, sample=sample)
+        return 0
+    return _review(session, subject or "", options["limit"], options["with_llm"])
+
+
+def _without_review(session: Session, memory_id: str, *, rules: bool, sample: int | None) -> None:
+    with session.memory(embeds=rules) as memory:
         if sample is not None:
             _show_sample(session, memory.sample(sample))
-            return 0
-        if rules:
+        elif rules:
             _show_rules(session, memory, memory.consolidate())
-            return 0
+        else:
+            _show_lift(session, memory.lift(memory_id))
+
+
+def _review(session: Session, task: str, limit: int | None, with_llm: bool | None) -> int:
+    with session.memory(embeds=True, asks=with_llm is not False) as memory:
         waiting = 1 if task else len(memory.store.tasks(memory.space, unreviewed=True))
         with session.progress("review", min(waiting, limit or waiting)) as advance:
-            found = memory.review(task or "", limit=limit, with_llm=with_llm, progress=advance)
+            found = memory.review(task, limit=limit, with_llm=with_llm, progress=advance)
         session.answer(lambda: _report_json(found), lambda: _report_lines(found))
         return 1 if found.failed else 0
+
+
+def _show_lift(session: Session, found: "Lift") -> None:
+    share = session.settings.holdout_share
+    session.answer(lambda: asdict(found) | {"holdout_share": share}, lambda: _lift_lines(found, share))
+
+
+def _lift_lines(found: "Lift", share: float) -> str:
+    lines = [
+        tell(
+            "lift_shown",
+            count=found.shown,
+            succeeded=found.shown_succeeded,
+            share=_of(found.shown_succeeded, found.shown),
+        ),
+        tell(
+            "lift_withheld",
+            count=found.withheld,
+            succeeded=found.withheld_succeeded,
+            share=_of(found.withheld_succeeded, found.withheld),
+        ),
+    ]
+    if found.difference is None or found.low is None or found.high is None:
+        lines.append(tell("lift_nothing"))
+        return "\n".join(lines if share else [*lines, tell("lift_how")])
+    points = {
+        name: f"{100 * value:+.1f} %"
+        for name, value in (("difference", found.difference), ("low", found.low), ("high", found.high))
+    }
+    lines.append(tell("lift_difference", **points))
+    if found.low <= 0 <= found.high:
+        lines.append(tell("lift_unsure"))
+    return "\n".join(lines)
+
+
+def _of(part: int, whole: int) -> str:
+    return f" ({100 * part / whole:.0f} %)" if whole else ""
 
 
 def _show_sample(session: Session, drawn: "Sequence[Memory]") -> None:

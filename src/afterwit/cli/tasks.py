@@ -1,16 +1,19 @@
-"""The commands about tasks: task start, step, show, finish, list."""
+"""The commands about tasks: task start, step, show, finish, list, erase."""
 
 import json
 import sys
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from afterwit.cli.options import JSON, TEXT, decode, given, json_option
 from afterwit.cli.session import Session, pass_session
-from afterwit.cli.words import tell
+from afterwit.cli.words import language, tell
 from afterwit.clock import utc_now
 from afterwit.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from afterwit.service import RollbackPlan
 
 
 @click.group("task", short_help="Working memory of a task, and its end. 任务与工作记忆。")
@@ -199,3 +202,55 @@ def list_tasks(session: Session, only_open: bool, limit: int) -> None:
             lambda: {"tasks": [task_json(one) for one in found]},
             lambda: "\n".join(map(task_line, found)) or tell("no_tasks"),
         )
+
+
+@task.command("erase", short_help="Remove a task for good. 彻底抹除任务。")
+@click.argument("task_id", metavar="ID", type=TEXT)
+@click.option("--yes", is_flag=True, help="Erase without asking.")
+@click.option("--reason", type=TEXT, default="", help="Why; kept in the history.")
+@json_option
+@pass_session
+def erase(session: Session, task_id: str, yes: bool, reason: str) -> int:
+    """Remove a task with its steps for good, and what was learned from nothing else.
+
+    彻底抹除一个任务及其步骤，以及只从中学到的内容，无法撤销；其他任务或用户也证实过的记忆会保留，但需重新验证。
+
+    What other tasks or the user speak for, too, stays, and is pending again. To take back only what
+    was learned, use `afterwit rollback --task ID`, which can be undone.
+
+    \b
+    Examples:
+      afterwit task erase 4f1c09ab77d2
+      afterwit task erase 4f1c09ab77d2 --yes --reason "用户要求删除"
+    """
+    with session.memory() as memory:
+        found = memory.task(task_id)
+        if not yes and not _may_erase(session, found.goal):
+            click.echo(tell("nothing_erased"), err=True)
+            return 1
+        plan = memory.erase_task(found.id, reason=reason)
+        session.answer(
+            lambda: {
+                "task_id": found.id,
+                "erased": [row.id for row in plan.retired],
+                "weakened": [row.id for row in plan.weakened],
+            },
+            lambda: _erased_lines(plan),
+        )
+    return 0
+
+
+def _may_erase(session: Session, goal: str) -> bool:
+    if not session.may_ask():
+        raise InvalidInput("Erasing cannot be undone.", next_step="Add --yes if that is meant.")
+    return click.confirm(tell("ask_erase_task", goal=goal), err=True)
+
+
+def _erased_lines(plan: "RollbackPlan") -> str:
+    from afterwit.serve.prose import memory_line  # noqa: PLC0415 - brings the text layer along
+
+    lines = [tell("task_erased", count=len(plan.retired))]
+    if plan.weakened:
+        lines.append(tell("loses_proof", count=len(plan.weakened)))
+        lines += [f"  {memory_line(row, now=utc_now(), spoken=language())}" for row in plan.weakened]
+    return "\n".join(lines)

@@ -177,6 +177,33 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "cleaned": ("{count} taken out of recall; each can be restored.", "已清理 {count} 条，不再召回；都可以恢复。"),
     "ask_clean": ("Take {count} memories out of recall?", "清理这 {count} 条记忆？"),
     "nothing_cleaned": ("Nothing was changed.", "未做任何修改。"),
+    "ask_erase_task": (
+        "Erase the task “{goal}” with its steps, and what was learned from nothing else? This cannot be undone",
+        "彻底抹除任务“{goal}”及其步骤，以及只从中学到的内容？此操作无法撤销",
+    ),
+    "task_erased": ("Erased the task and {count} memories.", "已抹除任务和 {count} 条记忆。"),
+    "lift_shown": (
+        "Shown: {succeeded} of {count} tasks succeeded{share}.",
+        "展示组：{count} 个任务中 {succeeded} 个成功{share}。",
+    ),
+    "lift_withheld": (
+        "Withheld: {succeeded} of {count} tasks succeeded{share}.",
+        "未展示组：{count} 个任务中 {succeeded} 个成功{share}。",
+    ),
+    "lift_difference": (
+        "Difference: {difference}, 95 % interval {low} to {high}.",
+        "差值：{difference}，95 % 置信区间 {low} 至 {high}。",
+    ),
+    "lift_unsure": ("That may be chance: the interval holds 0.", "差值可能是偶然的：区间包含 0。"),
+    "lift_nothing": (
+        "There is nothing to compare yet: that needs ended tasks to which lessons were shown, and ended tasks from "
+        "which some were withheld.",
+        "还没有可比较的数据：需要展示过经验的已结束任务，以及未展示的已结束任务。",
+    ),
+    "lift_how": (
+        "Set holdout_share, such as AFTERWIT_HOLDOUT_SHARE=0.2, to leave a share of learned lessons out at random.",
+        "请设置 holdout_share（如 AFTERWIT_HOLDOUT_SHARE=0.2），随机不展示一部分学到的经验。",
+    ),
     "nothing_to_judge": ("No result of a review waits for a look.", "没有待抽查的复盘结果。"),
     "judge_sample": (
         "Say `afterwit update ID --confirm` or `--refute` of each.",

@@ -3,13 +3,13 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from statistics import mean, median
 
 from afterwit.ageing import age_of
 from afterwit.messages import say
 from afterwit.records import Basis, Kind, Link, Standing, Status, Task
-from afterwit.storage import Vitals
+from afterwit.storage import LLMUse, Vitals
 
 #: Worst last.
 LEVELS = ("ok", "warn", "fail")
@@ -44,6 +44,11 @@ class Limits:
     to_be_verified_warn: float = 0.25
     #: ended tasks that nobody looked back at
     waiting_warn: int = 20
+    #: share of the day's token budget that is used, and share of the week's calls of a model that failed, where there
+    #: are so many
+    budget_warn: float = 0.9
+    calls_failed_warn: float = 0.5
+    calls_least: int = 5
     #: share of memories older than a month that were never used, where uses are recorded at all
     never_used_warn: float = 0.8
 
@@ -71,6 +76,9 @@ class Material:
     overdue: Sequence[str] = ()
     #: memories without a vector of the present model
     without_vector: int = 0
+    #: calls of a language model in the last seven days, and the tokens that one day may take; 0 = there is no model
+    calls: Sequence[LLMUse] = ()
+    budget_tokens: int = 0
 
 
 @dataclass(frozen=True)
@@ -135,6 +143,8 @@ def examine(material: Material, *, now: datetime, zone: tzinfo, limits: Limits =
     active = [item for item in material.vitals if item.status is Status.ACTIVE]
     figures = [judge(material, active, now, limits) for judge in _FIGURES]
     figures.insert(_SPIKES_AT, _spikes(material.vitals, now, zone, limits))
+    if material.budget_tokens or material.calls:
+        figures.append(_model(material.calls, material.budget_tokens, now, limits))
     return Health(
         at=now,
         total=len(material.vitals),
@@ -265,6 +275,24 @@ def _intents(material: Material, active: Sequence[Vitals], now: datetime, limits
 def _vectors(material: Material, active: Sequence[Vitals], now: datetime, limits: Limits) -> Figure:
     missing = material.without_vector
     return Figure("vectors", _level(missing, 0), missing, {"count": missing})
+
+
+def _model(made: Sequence[LLMUse], budget_tokens: int, now: datetime, limits: Limits) -> Figure:
+    """What a language model took; the value is the share of today's budget that is used."""
+    day = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    week = sum(call.input_tokens + call.output_tokens for call in made)
+    today = sum(call.input_tokens + call.output_tokens for call in made if call.at >= day)
+    failed, calls = sum(bool(call.error) for call in made), len(made)
+    share = today / budget_tokens if budget_tokens else 0.0
+    often = calls >= limits.calls_least and failed > limits.calls_failed_warn * calls
+    details = {
+        "today": f"{today:,}",
+        "budget": f"{budget_tokens:,}",
+        "week": f"{week:,}",
+        "failed": failed,
+        "calls": calls,
+    }
+    return Figure("model", "warn" if often else _level(share, limits.budget_warn), share, details)
 
 
 _FIGURES: tuple[Callable[[Material, Sequence[Vitals], datetime, Limits], Figure], ...] = (

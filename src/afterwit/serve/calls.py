@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from afterwit.clock import utc_now
 from afterwit.errors import AfterwitError, InvalidInput
 from afterwit.serve import prose, tasks, wire
+from afterwit.serve.background import Background
 from afterwit.serve.tools import BY_NAME, check_arguments
 
 if TYPE_CHECKING:
@@ -36,8 +37,16 @@ class Opening:
     opened fails the calls, with the reason, and is tried again by the next one.
     """
 
-    def __init__(self, open_service: "Callable[[], Afterwit]") -> None:
+    def __init__(self, open_service: "Callable[[], Afterwit]", *, upkeep: bool = False) -> None:
+        """Nothing is opened yet.
+
+        Args:
+            open_service: opens it.
+            upkeep: look after the memory in the background while it is open.
+        """
         self._open = open_service
+        self._upkeep = upkeep
+        self._background: Background | None = None
         self._lock = threading.Lock()
         self._service: Afterwit | None = None
 
@@ -51,6 +60,9 @@ class Opening:
             if self._service is None:
                 self._service = self._open()
                 self._service.warm()
+                if self._upkeep:
+                    self._background = Background(self._service)
+                    self._background.start()
             return self._service
 
     def start(self) -> None:
@@ -66,6 +78,9 @@ class Opening:
     def close(self) -> None:
         """Close what was opened."""
         with self._lock:
+            if self._background is not None:
+                self._background.close()
+                self._background = None
             if self._service is not None:
                 self._service.close()
                 self._service = None

@@ -227,7 +227,7 @@ class Daemon:
     def _opening(self, settings: Settings) -> Opening:
         """The service of these settings, shared by all who have the same."""
         if settings not in self._openings:
-            self._openings[settings] = Opening(partial(open_for_agents, settings))
+            self._openings[settings] = Opening(partial(open_for_agents, settings), upkeep=True)
         return self._openings[settings]
 
 

@@ -31,6 +31,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from afterwit import __version__
 from afterwit.config import Settings
 from afterwit.errors import AfterwitError, ConfigError, Forbidden, InvalidInput, Unauthenticated
+from afterwit.serve.background import Background
 from afterwit.serve.mcp import build_server, log_to_stderr, open_for_agents
 from afterwit.serve.wire import answer_of, error_json
 
@@ -246,7 +247,8 @@ def run_http(
             server_header=False,
             timeout_graceful_shutdown=SHUTDOWN_S,
         )
-        asyncio.run(_Server(config, on_ready).serve(sockets=[listening]))
+        with Background(service):
+            asyncio.run(_Server(config, on_ready).serve(sockets=[listening]))
 
 
 def _listen(host: str, port: int) -> socket.socket:

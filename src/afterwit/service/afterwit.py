@@ -67,6 +67,7 @@ from afterwit.service.updating import (
     corrected,
     read_update,
 )
+from afterwit.service.upkeep import Upkeep
 from afterwit.service.writing import (
     Draft,
     Prepared,
@@ -118,7 +119,7 @@ class Story:
     entities: tuple[str, ...] = ()
 
 
-class Afterwit(Extracting, Tending, Attending):
+class Afterwit(Extracting, Tending, Attending, Upkeep):
     """Long-term memory of one space.
 
     Safe to use from several threads; several processes may use the same store.

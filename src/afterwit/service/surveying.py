@@ -3,18 +3,19 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import combinations
 from typing import Any, cast
 
 import numpy as np
 
 from afterwit import text
+from afterwit.config import Settings
 from afterwit.embedding import Embedder
 from afterwit.errors import ProviderError
 from afterwit.gate import judge
 from afterwit.rank import WEIGHTS
-from afterwit.records import SPEAKER, Basis, Event, KeyFilter, Kind, LinkType, Memory, Standing, Status
+from afterwit.records import ITEM, SPEAKER, Basis, Event, KeyFilter, Kind, LinkType, Memory, Standing, Status
 from afterwit.review.cleaning import Proposal
 from afterwit.review.health import Health, Material
 from afterwit.review.intents import due_state
@@ -28,6 +29,8 @@ LOOKED_AT = 1000
 MOST_INTENTS = 1000
 #: Memories without a vector that are counted.
 _MOST_MISSING = 1000
+#: Whose calls of a language model are looked at: those of a week, that of this very moment among them.
+_WEEK, _MOMENT = timedelta(days=7), timedelta(seconds=1)
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,8 @@ def _same(rows: Sequence[Memory]) -> Iterator[tuple[str, ...]]:
         for group in groups:
             first = group[0]
             alike = (first.subject, first.topic, first.valid_from) == (row.subject, row.topic, row.valid_from)
+            # Values under two keys are two, though they say the same.
+            alike = alike and first.structured.get(ITEM) == row.structured.get(ITEM)
             if alike and text.same_statement(first.summary, row.summary):
                 group.append(row)
                 break
@@ -76,9 +81,10 @@ def _same(rows: Sequence[Memory]) -> Iterator[tuple[str, ...]]:
 
 
 def material(
-    store: Store, space: str, found: Survey, *, embedder: Embedder | None, now: datetime, zone: str
+    store: Store, space: str, found: Survey, *, embedder: Embedder | None, settings: Settings, now: datetime
 ) -> Material:
     """What the health of a space is judged by."""
+    zone = settings.timezone
     looked = store.find(space, KeyFilter(), limit=LOOKED_AT)
     own = [row for row in looked if SPEAKER not in row.structured and row.basis is not Basis.IMPORTED]
     known = {frozenset(pair) for group in found.repeats for pair in combinations(group, 2)}
@@ -93,6 +99,8 @@ def material(
         waiting=store.tasks(space, unreviewed=True),
         overdue=[row.id for row in intents if _is_overdue(row, now, zone)],
         without_vector=_without_vector(store, space, embedder),
+        calls=store.usage(space, now - _WEEK, now + _MOMENT),
+        budget_tokens=settings.llm_budget_tokens if settings.llm else 0,
     )
 
 

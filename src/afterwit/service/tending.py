@@ -89,9 +89,8 @@ class Tending(Sessions):
         return self._health(survey(self.store, self.space), self._clock())
 
     def _health(self, found: Survey, now: datetime) -> Health:
-        zone = self.settings.timezone
-        read = material(self.store, self.space, found, embedder=self.embedder, now=now, zone=zone)
-        return examine(read, now=now, zone=zone_of(zone))
+        read = material(self.store, self.space, found, embedder=self.embedder, settings=self.settings, now=now)
+        return examine(read, now=now, zone=zone_of(self.settings.timezone))
 
     def weekly_report(self, path: str | Path | None = None, *, days: int = 7, language: str = "en") -> str:
         """The last days as Markdown: what was written, replaced and learned, the health, what may be cleaned.

@@ -15,7 +15,7 @@ from afterwit.embedding import Embedder
 from afterwit.errors import ProviderError
 from afterwit.gate import judge
 from afterwit.rank import WEIGHTS
-from afterwit.records import ITEM, SPEAKER, Basis, Event, KeyFilter, Kind, LinkType, Memory, Standing, Status
+from afterwit.records import SPEAKER, Basis, Event, KeyFilter, Kind, LinkType, Memory, Standing, Status
 from afterwit.review.cleaning import Proposal
 from afterwit.review.health import Health, Material
 from afterwit.review.intents import due_state
@@ -70,8 +70,6 @@ def _same(rows: Sequence[Memory]) -> Iterator[tuple[str, ...]]:
         for group in groups:
             first = group[0]
             alike = (first.subject, first.topic, first.valid_from) == (row.subject, row.topic, row.valid_from)
-            # Values under two keys are two, though they say the same.
-            alike = alike and first.structured.get(ITEM) == row.structured.get(ITEM)
             if alike and text.same_statement(first.summary, row.summary):
                 group.append(row)
                 break

@@ -26,6 +26,7 @@ from afterwit.records.changes import (
 )
 from afterwit.records.nouns import (
     GLOBAL,
+    ITEM,
     LAYERS,
     NEIGHBOUR_FIELDS,
     SPEAKER,
@@ -56,6 +57,7 @@ from afterwit.records.nouns import (
 
 __all__ = [
     "GLOBAL",
+    "ITEM",
     "LAYERS",
     "NEIGHBOUR_FIELDS",
     "SPEAKER",

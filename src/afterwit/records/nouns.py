@@ -113,6 +113,8 @@ class TaskStatus(StrEnum):
 NEIGHBOUR_FIELDS = ("previous", "next")
 #: The field that every turn of a conversation has.
 SPEAKER = "speaker"
+#: The field that every value under a key has: {"namespace": [...], "key": ..., "value": {...}}.
+ITEM = "item"
 
 #: The scope that every search sees unless told otherwise.
 GLOBAL = "global"

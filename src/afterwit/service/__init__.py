@@ -3,6 +3,7 @@
 from afterwit.service.afterwit import Afterwit, ImportReport, Story, Version
 from afterwit.service.briefing import Briefing
 from afterwit.service.conversation import Turn
+from afterwit.service.keeping import Keep
 from afterwit.service.knowledge import KnowledgeReport
 from afterwit.service.naming import Entity
 from afterwit.service.options import MAX_K, MAX_RAW_BYTES, MAX_TEXT_BYTES, SearchOptions, UpdateFields, WriteFields
@@ -26,6 +27,7 @@ __all__ = [
     "Entity",
     "ImportReport",
     "Intent",
+    "Keep",
     "KnowledgeReport",
     "ReviewReport",
     "RollbackPlan",

@@ -47,6 +47,7 @@ from afterwit.service.answers import Answers
 from afterwit.service.attending import Attending
 from afterwit.service.conversation import Turn, turn_memories
 from afterwit.service.extracting import Extracting
+from afterwit.service.keeping import Keeping
 from afterwit.service.naming import subject_names
 from afterwit.service.options import (
     Moment,
@@ -119,7 +120,7 @@ class Story:
     entities: tuple[str, ...] = ()
 
 
-class Afterwit(Extracting, Tending, Attending, Upkeep):
+class Afterwit(Extracting, Tending, Attending, Upkeep, Keeping):
     """Long-term memory of one space.
 
     Safe to use from several threads; several processes may use the same store.

@@ -15,7 +15,7 @@ from afterwit.embedding import Embedder
 from afterwit.errors import ProviderError
 from afterwit.gate import judge
 from afterwit.rank import WEIGHTS
-from afterwit.records import SPEAKER, Basis, Event, KeyFilter, Kind, LinkType, Memory, Standing, Status
+from afterwit.records import ITEM, SPEAKER, Basis, Event, KeyFilter, Kind, LinkType, Memory, Standing, Status
 from afterwit.review.cleaning import Proposal
 from afterwit.review.health import Health, Material
 from afterwit.review.intents import due_state
@@ -70,6 +70,8 @@ def _same(rows: Sequence[Memory]) -> Iterator[tuple[str, ...]]:
         for group in groups:
             first = group[0]
             alike = (first.subject, first.topic, first.valid_from) == (row.subject, row.topic, row.valid_from)
+            # Values under two keys are two, though they say the same.
+            alike = alike and first.structured.get(ITEM) == row.structured.get(ITEM)
             if alike and text.same_statement(first.summary, row.summary):
                 group.append(row)
                 break
@@ -84,7 +86,8 @@ def material(
     """What the health of a space is judged by."""
     zone = settings.timezone
     looked = store.find(space, KeyFilter(), limit=LOOKED_AT)
-    own = [row for row in looked if SPEAKER not in row.structured and row.basis is not Basis.IMPORTED]
+    stated = [row for row in looked if row.structured.keys().isdisjoint((SPEAKER, ITEM))]
+    own = [row for row in stated if row.basis is not Basis.IMPORTED]
     known = {frozenset(pair) for group in found.repeats for pair in combinations(group, 2)}
     intents = store.find(space, KeyFilter(kinds=(Kind.INTENT,)), limit=MOST_INTENTS)
     return Material(

@@ -22,10 +22,13 @@ from afterwit import (
     WriteFields,
     Writer,
     load_settings,
+    rank,
 )
 from afterwit.embedding import Embedder, open_embedder
+from afterwit.recall import candidate_signals
 from afterwit.records import KeyFilter, Kind, Memory, Step, Task
 from afterwit.review import review_steps
+from afterwit.service.options import read_question
 from afterwit.storage import Order, open_store
 from afterwit.text import query_tokens
 
@@ -173,6 +176,12 @@ class Shelf:
             found = store.find(self.service.space, where, order=Order.LATEST, limit=100_000)
             self._all[where] = [memory.id for memory in found]
         return self._all[where]
+
+    def signals(self, ask: Ask) -> tuple[list[str], rank.Floats]:
+        """What the product notices of each candidate: memory ids, and an array of shape (ids, `rank.SIGNALS`)."""
+        options = cast("SearchOptions", dict(ask.options))
+        question = read_question(ask.query, options, settings=self.service.settings, now=ask.now)
+        return candidate_signals(self.service.store, self.service.space, question, self.embedder)
 
     def get(self, ids: Sequence[str]) -> list[Memory]:
         """Memories of this space by id; ids of other spaces are left out."""

@@ -11,41 +11,41 @@ SHARE = st.floats(0, 1)
 CLOSENESS = st.floats(-15, 15)
 
 
-NONE = np.zeros(1, int)
-NOISE = np.array([-2.0, -2.6, -3.1, -1.7, -2.4, -2.2])
+def signals(**noticed: float) -> rank.Floats:
+    """One candidate of which this is noticed."""
+    assert noticed.keys() <= set(rank.SIGNALS)
+    return np.array([[noticed.get(name, 0.0) for name in rank.SIGNALS]])
 
 
-def one(value: float) -> rank.Floats:
-    return np.array([value])
+def evidence_of(**noticed: float) -> float:
+    return float(rank.evidence(signals(**noticed))[0])
 
 
-def same(flag: bool) -> np.ndarray:
-    return np.array([flag])
-
-
-def evidence_of(closeness: float, coverage: float, topic: int = 0, foreign: bool = False) -> float:
-    made = rank.evidence(one(closeness), one(coverage), topic=np.array([topic]), cross_language=same(foreign))
-    return float(made[0])
-
-
-@given(CLOSENESS, SHARE, SHARE, st.booleans())
-def test_more_words_in_common_are_more_evidence(closeness: float, low: float, high: float, foreign: bool) -> None:
+@pytest.mark.parametrize("signal", ["coverage", "concept_coverage", "field_coverage", "order_in_common"])
+@given(SHARE, SHARE)
+def test_more_in_common_is_more_evidence(signal: str, low: float, high: float) -> None:
     low, high = sorted((low, high))
-    assert evidence_of(closeness, low, foreign=foreign) <= evidence_of(closeness, high, foreign=foreign)
+    assert evidence_of(**{signal: low}) <= evidence_of(**{signal: high})
 
 
-@given(SHARE, CLOSENESS, CLOSENESS)
-def test_closer_meaning_is_more_evidence(coverage: float, low: float, high: float) -> None:
+@given(CLOSENESS, CLOSENESS)
+def test_closer_meaning_is_more_evidence(low: float, high: float) -> None:
     low, high = sorted((low, high))
-    assert evidence_of(low, coverage) <= evidence_of(high, coverage)
+    assert evidence_of(close=low) <= evidence_of(close=high)
 
 
-def test_topics_that_meet_speak_for_a_memory_and_other_topics_against() -> None:
-    assert evidence_of(3, 0, 2) > evidence_of(3, 0, 1) > evidence_of(3, 0, 0) > evidence_of(3, 0, -1)
+def test_the_word_itself_and_its_synonym_say_more_than_a_word_of_the_same_field() -> None:
+    assert evidence_of(concept_coverage=1) > evidence_of(field_coverage=1)
 
 
-def test_missing_vector_is_neutral() -> None:
-    assert evidence_of(np.nan, 0.5) == evidence_of(rank.WEIGHTS.closeness_floor, 0.5)
+def test_other_names_codes_and_kinds_of_answers_speak_against() -> None:
+    for against in ("other_name", "no_name", "other_code", "no_answer", "other_kind", "unknown_name", "out_of_time"):
+        assert evidence_of(**{against: 1}) < evidence_of()
+
+
+def test_what_is_about_another_is_known_as_such() -> None:
+    rows = np.vstack([signals(other_name=1), signals(other_code=1), signals(coverage=1, same_code=1)])
+    assert rank.is_about_another(rows).tolist() == [True, True, False]
 
 
 @given(st.lists(st.floats(-8, 20), min_size=1, max_size=40))
@@ -57,25 +57,19 @@ def test_relevance_rises_with_the_evidence_within_zero_and_one(found: list[float
 
 
 def test_strong_path_is_not_diluted_by_a_silent_one() -> None:
-    for strong in (evidence_of(np.nan, 1.0), evidence_of(10, 0.0)):
-        assert rank.relevance(np.append(NOISE, strong))[-1] > rank.WEIGHTS.cut
+    by_words = evidence_of(coverage=1, order_in_common=1, most_in_common_by=0.6)
+    by_meaning = evidence_of(close=7, closest_by=3, stands_out=3, nothing_in_common=1)
+    assert min(by_words, by_meaning) > 0
 
 
-def test_one_plain_answer_in_a_tiny_store_is_relevant_and_noise_is_not() -> None:
-    assert rank.relevance(one(evidence_of(6, 0.6)))[0] > rank.WEIGHTS.cut
-    assert not rank.keep(rank.relevance(NOISE)).any()
+def test_nothing_noticed_is_not_relevant() -> None:
+    assert not rank.keep(rank.relevance(rank.evidence(signals(nothing_in_common=1, close=1)))).any()
 
 
-def test_background_of_near_answers_raises_the_bar() -> None:
-    alone = rank.relevance(np.append(NOISE, 2.0))[-1]
-    among_many = rank.relevance(np.append(NOISE + 3.5, 2.0))[-1]
-    assert alone > among_many
-
-
-def test_what_speaks_against_counts_even_when_all_candidates_lose_it() -> None:
-    found = np.append(NOISE, 6.0)
-    assert rank.keep(rank.relevance(found)).any()
-    assert not rank.keep(rank.relevance(found, against=np.full(7, 8.0))).any()
+def test_words_say_more_of_a_turn_whose_meaning_is_caught_poorly() -> None:
+    noticed = signals(coverage=0.5, most_in_common_by=0.3)
+    as_turn = rank.evidence(noticed, turn=np.array([True]))
+    assert as_turn[0] > rank.evidence(noticed)[0]
 
 
 def test_rare_words_weigh_more_than_common_ones() -> None:

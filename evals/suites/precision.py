@@ -75,9 +75,9 @@ def evaluate(run: Run) -> Report:
     )
 
 
-def read_worlds() -> list[World]:
+def read_worlds(pattern: str = "precision_*.json") -> list[World]:
     """The checked-in worlds, by name."""
-    return [_world(json.loads(path.read_text(encoding="utf-8"))) for path in sorted(CORPORA.glob("precision_*.json"))]
+    return [_world(json.loads(path.read_text(encoding="utf-8"))) for path in sorted(CORPORA.glob(pattern))]
 
 
 def as_conversations() -> list[Conversation]:

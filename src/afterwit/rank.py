@@ -6,7 +6,8 @@ that length, so that it can be tested and tuned without a store. The weights are
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,36 +16,89 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
+class SignalWeights:
+    """What each signal adds to the evidence, as a change of the log-odds; fitted by `evals/fit_relevance.py`.
+
+    The names are those of the columns that `evidence` takes, in this order. Flags are 0 or 1.
+    """
+
+    #: closeness of meaning, in spreads of the model's scale (`embedding.scale_of`); the same across languages, and
+    #: whether query and memory are in different ones
+    close: float = 0.11
+    close_foreign: float = -0.11
+    foreign: float = -0.57
+    #: flag: it has no vector, or the query has none, so that words alone must tell
+    no_vector: float = 0.92
+    #: how far it is closer than the best of the others, and than the middle of them
+    closest_by: float = 0.78
+    stands_out: float = 0.87
+    #: share of the query's words by rarity that it has, names of known subjects left out; that it says in another
+    #: word or language; and that it has something of the same field for, all 0..1
+    coverage: float = 2.62
+    concept_coverage: float = 4.26
+    field_coverage: float = 2.62
+    #: how far the three together are above the best of the others; flag: there is no such share
+    most_in_common_by: float = 2.50
+    nothing_in_common: float = -1.63
+    #: share of the query's neighbouring words that stand side by side in it, too
+    order_in_common: float = 2.66
+    #: flags: it speaks of the topic that is asked about, or is filed under it; it is filed under it
+    topic_shared: float = 0.07
+    topic_filed: float = 0.88
+    #: flags: it has, or lacks, what this kind of question asks for (a time, a number); it cannot be the answer
+    answer_kind: float = 0.08
+    other_kind: float = -2.31
+    no_answer: float = -3.73
+    #: flags: a failure or lesson, and what is asked about went wrong; a rule or wish, and that is what is asked for
+    is_failure: float = 1.88
+    is_rule: float = 1.20
+    #: flags: it is about somebody else than who is named; about nobody in particular
+    other_name: float = -4.11
+    no_name: float = -1.64
+    #: flags: it has the code or identifier that is asked about; it has not
+    same_code: float = 1.06
+    other_code: float = -3.28
+    #: flag: advice on the tool or service that is named: its words tell of a fault, the question of a purpose
+    same_tool: float = 3.0
+    #: flags: it lacks a name that is asked about, which other memories have; which no memory has
+    lacks_name: float = 0.00
+    unknown_name: float = -1.79
+    #: flags: it happened in the time that is asked about or names it; it neither did nor held then
+    in_time: float = 1.47
+    out_of_time: float = -0.41
+    #: evidence of a memory of which nothing at all is noticed
+    base: float = -2.21
+
+
+#: Names of the signals, in the order of their columns.
+SIGNALS = tuple(field.name for field in fields(SignalWeights) if field.name != "base")
+
+_BY_WORDS = (
+    "coverage",
+    "concept_coverage",
+    "field_coverage",
+    "most_in_common_by",
+    "order_in_common",
+)
+#: What a turn need not have: it is understood beside its neighbours.
+_NOT_OF_TURNS = ("nothing_in_common", "no_answer", "topic_shared")
+
+
+@dataclass(frozen=True)
 class Weights:
     """The numbers that decide what comes back. See docs/design.md for where each comes from."""
 
-    #: closeness that two unrelated texts of one language reach at most, in spreads of the model's scale
-    #: (`embedding.scale_of`), and how much lower it is across languages
-    closeness_floor: float = 2.85
-    cross_language_shift: float = 2.3
-    #: evidence of each spread above the floor, and of each 1.0 of rare-word coverage
-    closeness_slope: float = 0.66
-    coverage_slope: float = 7.0
-    #: evidence of speaking about the topic that is asked about, and against one that speaks of others only,
-    #: and of being filed under that topic
-    topic_other: float = -0.7
-    topic_shared: float = 1.5
-    topic_filed: float = 3.0
-    #: how much more words in common say of a turn of a conversation, whose meaning vectors catch poorly
+    signals: SignalWeights = SignalWeights()
+    #: turns of a conversation: how much more words in common say of one, whose meaning vectors catch poorly; what is
+    #: added to its evidence, which then counts by this share, since an answer is spread over several
     turn_coverage: float = 2.0
-    #: share of the evidence for the turns before and after that a turn of a conversation shares in
-    neighbours: float = 0.3
-    #: evidence of an unrelated text and its spread; such texts fill up the background of a small store to this size
-    background: float = -2.5
-    background_spread: float = 1.2
-    background_size: int = 24
-    #: added to the candidates' spread, so that small differences among equals do not count as standing out
-    least_spread: float = 0.5
-    #: share of the evidence itself beside standing out from the others
-    absolute: float = 0.3
-    #: standing at which a text is as likely relevant as not, and the steepness of the transition
-    middle: float = 2.6
-    steepness: float = 1.5
+    turn_base: float = 2.0
+    turn_share: float = 0.67
+    #: share of the evidence above the background for the turns before and after that a turn shares in
+    neighbours: float = 0.4
+    background: float = -2.0
+    #: evidence that is one unit of standing
+    steepness: float = 2.0
     #: relevance below this is not returned, 0..1
     cut: float = 0.5
     #: standing this far below the best one is not returned
@@ -77,7 +131,7 @@ def logistic(x: Floats) -> Floats:
     return 1.0 / (1.0 + np.exp(-np.clip(x, -50, 50)))
 
 
-def word_weights(containing: Sequence[int], total: int) -> Floats:
+def word_weights(containing: "Sequence[float] | Floats", total: int) -> Floats:
     """Inverse document frequency of query words (Robertson & Spärck Jones, as in BM25).
 
     Args:
@@ -91,56 +145,41 @@ def word_weights(containing: Sequence[int], total: int) -> Floats:
     return np.log1p((np.maximum(total, n) - n + 0.5) / (n + 0.5))
 
 
-def evidence(
-    closeness: Floats,
-    coverage: Floats,
-    *,
-    topic: NDArray[np.int64],
-    cross_language: NDArray[np.bool_],
-    weights: Weights = WEIGHTS,
-) -> Floats:
-    """What speaks for each candidate being about what was asked: meaning, words and topic, added up.
+def evidence(signals: Floats, *, turn: NDArray[np.bool_] | None = None, weights: Weights = WEIGHTS) -> Floats:
+    """What speaks for each candidate being about what was asked: all that was noticed of it, weighed and added up.
 
-    Adding keeps a strong path from being diluted by a silent one: rare words in common weigh most,
-    closeness of meaning carries what is said in other words.
+    Adding keeps a strong signal from being diluted by a silent one.
 
     Args:
-        closeness: cosine of query and memory in spreads above that of unrelated texts (`Scale.spreads`);
-            NaN where there is no vector.
-        coverage: share of the query's words that the memory contains, weighted by idf, 0..1.
-        topic: 2 where the memory is filed under a topic that is asked about, 1 where it speaks of one,
-            -1 where it speaks of others only, 0 where nothing can be said.
-        cross_language: whether query and memory are in different languages.
+        signals: shape (n, len(SIGNALS)).
+        turn: which candidates are turns of a conversation; None = none.
 
     Returns:
-        About -2.5 for unrelated texts, 0 at the edge, 5 and more for plain answers.
+        Log-odds of being an answer: about -6 for unrelated texts, 0 at the edge, 3 and more for plain answers.
     """
-    floor = weights.closeness_floor - weights.cross_language_shift * cross_language
-    by_meaning = np.where(np.isnan(closeness), 0.0, weights.closeness_slope * (np.nan_to_num(closeness) - floor))
-    by_topic = np.array([0.0, weights.topic_shared, weights.topic_filed, weights.topic_other])[topic]
-    return by_meaning + weights.coverage_slope * coverage + by_topic
+    each, of_turns, base = _arrays(weights)
+    found = signals @ each + base
+    if turn is None:
+        return found
+    return np.where(turn, weights.turn_share * (signals @ of_turns + base + weights.turn_base), found)
 
 
-def relevance(found: Floats, *, against: Floats | None = None, weights: Weights = WEIGHTS) -> Floats:
-    """How likely each candidate answers, from how far its evidence stands out from the others'.
+@lru_cache(maxsize=8)
+def _arrays(weights: Weights) -> tuple[Floats, Floats, float]:
+    each = np.array([getattr(weights.signals, name) for name in SIGNALS])
+    more = [weights.turn_coverage if name in _BY_WORDS else 0.0 if name in _NOT_OF_TURNS else 1.0 for name in SIGNALS]
+    return each, each * np.array(more), weights.signals.base
 
-    A query of everyday words finds something in common with much of a store; only what stands out
-    from that background is meant. A few imagined unrelated texts make the background of a small store.
 
-    Args:
-        found: evidence of each candidate.
-        against: standing that each loses for being about somebody or something else than was named,
-            >= 0; it counts in full even when all candidates lose it.
+def is_about_another(signals: Floats) -> NDArray[np.bool_]:
+    """Which candidates are about somebody or some code other than was named."""
+    columns = [SIGNALS.index(name) for name in ("other_name", "no_name", "other_code")]
+    return np.max(signals[:, columns], axis=1, initial=0.0) > 0
 
-    Returns:
-        0..1, rising with the evidence.
-    """
-    missing = max(4, weights.background_size - found.size)
-    imagined = weights.background + np.linspace(-weights.background_spread, weights.background_spread, missing)
-    around = np.concatenate([found, imagined])
-    stands_out = (found - np.median(around)) / (around.std() + weights.least_spread)
-    lost = 0.0 if against is None else against
-    return logistic(weights.steepness * (stands_out + weights.absolute * found - lost - weights.middle))
+
+def relevance(found: Floats) -> Floats:
+    """How likely each candidate answers, 0..1, by its evidence."""
+    return logistic(found)
 
 
 def with_second_opinion(likely: Floats, opinion: Floats, *, weights: Weights = WEIGHTS) -> Floats:

@@ -4,7 +4,8 @@ since a memory's text never changes."""
 import re
 from functools import cached_property, lru_cache
 
-from afterwit import text
+from afterwit import answers, text
+from afterwit.concepts import concepts_of
 from afterwit.cues import has_topic, speaks_of_any, topics_of
 from afterwit.records import Memory
 
@@ -21,6 +22,7 @@ class Traits:
         """
         self._text = words
         self._extra = extra
+        self._tells: dict[str, bool] = {}
 
     @cached_property
     def folded(self) -> str:
@@ -31,6 +33,19 @@ class Traits:
     def tokens(self) -> frozenset[str]:
         """Index tokens of the text and the further words."""
         return frozenset(text.index_tokens(f"{self._text}\n{self._extra}" if self._extra else self._text))
+
+    @cached_property
+    def concepts(self) -> frozenset[int]:
+        """Concepts and fields that it speaks of."""
+        return concepts_of(self.tokens)
+
+    def tells(self, kind: str) -> bool:
+        """Whether it could answer a question for this kind of answer; see `answers.asked_kinds`."""
+        known = self._tells.get(kind)
+        if known is None:
+            told = answers.names_somebody(self._text) if kind == answers.WHO else answers.tells(kind, self.folded)
+            known = self._tells[kind] = told
+        return known
 
     @cached_property
     def topics(self) -> frozenset[str]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from afterwit import text
+from afterwit import rank, text
 from afterwit.dates import find_time_range
 from afterwit.embedding import Embedder
 from afterwit.entities import Way, is_about, ways
@@ -19,10 +19,11 @@ from afterwit.recall.answering import Hit, SearchAnswer, annotate, choose, hit_t
 from afterwit.recall.asking import Candidates, Question, embed, gather, widened
 from afterwit.recall.judging import Aids, Judgement, judge
 from afterwit.recall.reranking import NOBODY, SecondOpinion
+from afterwit.recall.signals import Text, observe
 from afterwit.storage import Reader
 from afterwit.vocabulary import USER
 
-__all__ = ["Hit", "Question", "SearchAnswer", "SecondOpinion", "hit_tokens", "search"]
+__all__ = ["Hit", "Question", "SearchAnswer", "SecondOpinion", "candidate_signals", "hit_tokens", "search"]
 
 #: Candidates that one relation in the question may bring, and what each link takes from their relevance.
 _MOST_BY_RELATION = 5
@@ -73,6 +74,23 @@ def search(
     )
 
 
+def candidate_signals(
+    reader: Reader, space: str, question: Question, embedder: Embedder | None
+) -> tuple[list[str], rank.Floats]:
+    """What is noticed of each candidate of a question, for fitting the weights of it.
+
+    Returns:
+        Memory ids, and an array of shape (ids, `rank.SIGNALS`).
+    """
+    asked, _ = embed(question, [embedder] if embedder is not None else [])
+    when = find_time_range(question.query, now=question.now, timezone=question.timezone)
+    found = gather(reader, space, replace(question, where=widened(question.where, when, question.now)), asked, when)
+    if not found.memories:
+        return [], np.zeros((0, len(rank.SIGNALS)))
+    seen = observe(reader, space, question, found, Text(question.query, asked.query[0]), when)
+    return [memory.id for memory in found.memories], seen
+
+
 def _along_relations(
     reader: Reader, space: str, question: Question, embedders: Sequence[Embedder], sofar: tuple[Candidates, Judgement]
 ) -> tuple[Candidates, Judgement]:
@@ -116,7 +134,10 @@ def _merged(
     for place, p in enumerate(best, start=1):
         at, value = positions[others.memories[p].id], float(fits.fit[p]) * _LINK_FACTOR**way.links
         passed[at] = True
+        told = {f"entity: {' -> '.join(way.chain)}": float(place)}
         if value > fit[at]:
             fit[at] = value
-            why[at] = fits.why[p] | {f"entity: {' -> '.join(way.chain)}": place, "relevance": value}
+            why[at] = fits.why[p] | told | {"relevance": value}
+        elif not any(name.startswith("entity: ") for name in why[at]):
+            why[at] |= told
     return found, Judgement(fit, passed, why)

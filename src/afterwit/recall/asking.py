@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from afterwit import meaning, text
+from afterwit.concepts import words_of
 from afterwit.dates import TimeRange
 from afterwit.embedding import Embedder
 from afterwit.entities import Names, names_of
@@ -17,9 +18,14 @@ from afterwit.spelling import spellings
 from afterwit.storage import Order, Reader
 from afterwit.traits import Traits, traits_of
 from afterwit.vocabulary import ALIASES
+from afterwit.wanted import terms_of
 
 #: Candidates that each path may bring. The same for every k, so that a larger k never changes the first results.
 PATH_LIMIT = 32
+
+#: Tokens of synonyms that a query is also looked for by, and the weight of words that are not worth it.
+_MOST_SYNONYMS = 32
+_LITTLE = 0.5
 
 #: Sentences at a query's end that are also looked for by themselves.
 _QUERY_PARTS = 3
@@ -123,6 +129,8 @@ def gather(reader: Reader, space: str, question: Question, asked: Asked, when: T
         tokens = list(dict.fromkeys([*tokens, *sorted(token for name in said_otherwise for token in name)]))
         if tokens:
             add(f"{prefix}words", [s.id for s in reader.search_words(space, where, tokens, limit=limit)])
+        if other := _in_other_words(reader, space, words):
+            add(f"{prefix}other_words", [s.id for s in reader.search_words(space, where, other, limit=limit // 2)])
         if vector is not None:
             add(f"{prefix}meaning", meaning.nearest(reader, space, where, vector, asked.models, limit=limit))
 
@@ -146,6 +154,15 @@ def gather(reader: Reader, space: str, question: Question, asked: Asked, when: T
         entities=entities,
         groups=groups,
     )
+
+
+def _in_other_words(reader: Reader, space: str, words: str) -> list[str]:
+    """Tokens of synonyms, in either language, of those words of a text that no memory has."""
+    terms = [term for term in terms_of(words) if term.same and term.weight > _LITTLE]
+    counts = reader.word_statistics(space, [token for term in terms for token in term.tokens]).containing
+    unknown = [term for term in terms if not min(counts[token] for token in term.tokens)]
+    synonyms = dict.fromkeys(token for term in unknown for concept in sorted(term.same) for token in words_of(concept))
+    return list(synonyms)[:_MOST_SYNONYMS]
 
 
 def _with_neighbours(reader: Reader, space: str, rows: dict[str, Memory], where: KeyFilter) -> dict[str, Memory]:

@@ -1,24 +1,18 @@
-"""How each candidate fits a question: evidence for and against, made into one relevance in 0..1."""
+"""How each candidate fits a question: what is noticed of it, made into one relevance in 0..1."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from afterwit import meaning, rank, text
+from afterwit import rank, text
 from afterwit.dates import TimeRange
-from afterwit.matters import names_tool
 from afterwit.recall.asking import Asked, Candidates, Question, neighbours_of, parts_of
 from afterwit.recall.reranking import NOBODY, SecondOpinion
+from afterwit.recall.signals import Text, observe, overlaps
 from afterwit.records import Memory
-from afterwit.spelling import spellings
 from afterwit.storage import Reader
-from afterwit.traits import Traits, is_code
-
-#: Words for the user stand in most memories and questions and tell little apart; the key "subject" does.
-_SUBJECT_WORDS = frozenset(text.index_tokens("user 用户"))
-_SUBJECT_WORD_SHARE = 0.15
 
 
 @dataclass(frozen=True)
@@ -33,74 +27,6 @@ class Judgement:
     why: list[dict[str, float]]
 
 
-def _topic_fit(asked: Traits, told: Sequence[Traits], memories: Sequence[Memory]) -> NDArray[np.int64]:
-    """How the topics of each memory meet those of a text, as `rank.relevance` takes it."""
-
-    def fit(memory: Memory, traits: Traits) -> int:
-        if not asked.topics:
-            return 0
-        if memory.topic in asked.topics:
-            return 2
-        if traits.speaks_of(asked.topics):
-            return 1
-        return -1 if memory.topic or traits.has_topic else 0
-
-    return np.array([fit(memory, traits) for memory, traits in zip(memories, told, strict=True)], dtype=np.int64)
-
-
-def _coverage(reader: Reader, space: str, words: str, found: Candidates) -> rank.Floats:
-    """Share of the text's words, by rarity, that each memory contains, in their own or another spelling of the
-    same thing (k8s, Kubernetes); zeros when the text has none."""
-    tokens = text.query_tokens(words)
-    if not tokens:
-        return np.zeros(len(found.traits))
-    spelled = spellings(tokens, found.groups)
-    statistics = reader.word_statistics(space, tokens)
-    weights = rank.word_weights([statistics.containing.get(token, 0) for token in tokens], statistics.total)
-    weights = weights * np.array([_SUBJECT_WORD_SHARE if token in _SUBJECT_WORDS else 1.0 for token in tokens])
-    present = np.array([_present(traits, tokens, spelled) for traits in found.traits], dtype=np.float64)
-    return present @ weights / weights.sum()
-
-
-def _present(told: Traits, tokens: Sequence[str], spelled: Mapping[str, Sequence[frozenset[str]]]) -> list[bool]:
-    """Which of the tokens a text has, in their own or another spelling."""
-    known = told.tokens
-    return [token in known or (token in spelled and any(name <= known for name in spelled[token])) for token in tokens]
-
-
-def _cosines(query: NDArray[np.float32] | None, vectors: Sequence[NDArray[np.float32] | None]) -> rank.Floats:
-    if query is None:
-        return np.full(len(vectors), np.nan)
-    return np.array([float(query @ vector) if vector is not None else np.nan for vector in vectors])
-
-
-def _with_neighbours(evidence: rank.Floats, memories: Sequence[Memory]) -> rank.Floats:
-    """A turn means what it means beside its neighbours: a question's answer need not repeat its words."""
-    places = {memory.id: position for position, memory in enumerate(memories)}
-    above = np.maximum(evidence - rank.WEIGHTS.background, 0.0)
-    added = [sum(above[places[id]] for id in neighbours_of(memory) if id in places) for memory in memories]
-    return evidence + rank.WEIGHTS.neighbours * np.array(added, dtype=np.float64)
-
-
-def _evidence_for(
-    reader: Reader, space: str, words: str, vector: NDArray[np.float32] | None, found: Candidates
-) -> tuple[rank.Floats, list[dict[str, float]]]:
-    """What speaks for each candidate being about a text, and what that was made of."""
-    asked = Traits(words)
-    cosine = _cosines(vector, found.vectors)
-    closeness = meaning.closeness(cosine, found.vectors, found.models)
-    coverage = _coverage(reader, space, words, found)
-    topic = _topic_fit(asked, found.traits, found.memories)
-    foreign = np.array([traits.language != asked.language for traits in found.traits], dtype=np.bool_)
-    parts = [
-        {"cosine": 0.0 if np.isnan(c) else float(c), "coverage": float(v), "topic": float(t)}
-        for c, v, t in zip(cosine, coverage, topic, strict=True)
-    ]
-    said = np.array([rank.WEIGHTS.turn_coverage if neighbours_of(memory) else 1.0 for memory in found.memories])
-    evidence = rank.evidence(closeness, coverage * said, topic=topic, cross_language=foreign)
-    return _with_neighbours(evidence, found.memories), parts
-
-
 @dataclass(frozen=True)
 class Aids:
     """What judging may use beside the words and vectors."""
@@ -112,84 +38,68 @@ class Aids:
 
 def judge(reader: Reader, space: str, question: Question, found: Candidates, asked: Asked, aids: Aids) -> Judgement:
     """How every candidate fits query and task."""
-    when = aids.when
-    evidence, parts = _evidence_for(reader, space, question.query, asked.query[0], found)
+
+    def seen(words: str, vector: NDArray[np.float32] | None, *, is_question: bool = True) -> rank.Floats:
+        return observe(reader, space, question, found, Text(words, vector, is_question), aids.when)
+
+    memories = found.memories
+    signals = seen(question.query, asked.query[0])
+    evidence = _evidence(signals, memories)
     for part, vector in zip(parts_of(question.query)[1:], asked.query[1:], strict=True):
-        evidence = np.maximum(evidence, _evidence_for(reader, space, part, vector, found)[0])
-    for_it, against = _names(reader, space, question.query, found)
-    evidence = evidence + for_it
-    if when is not None:
-        evidence = evidence + np.array([_IN_TIME if _overlaps(m, when) else _OUT_OF_TIME for m in found.memories])
-    relevance = rank.relevance(evidence, against=against)
-    opinion: rank.Floats | None = None
-    if when is not None and not text.query_tokens(_without(question.query, when)):
-        # Nothing but a time was asked: what happened or held then is the answer.
-        relevance = np.where([_overlaps(memory, when) for memory in found.memories], 0.9, 0.0)
-    else:
-        opinion = aids.second_opinion.of(question.query, found.memories, relevance)
-    if opinion is not None:
-        both = rank.with_second_opinion(relevance, opinion)
-        # A reranker takes names and codes for words among others: what is about another one is not lifted.
-        relevance = np.where(against > 0, np.minimum(relevance, both), both)
-    fit = relevance
-    why = [
-        {**paths, **part, "relevance": float(value)}
-        for paths, part, value in zip(found.paths, parts, relevance, strict=True)
-    ]
-    if opinion is not None:
-        for place in np.flatnonzero(~np.isnan(opinion)):
-            why[place]["reranker"] = float(opinion[place])
-    passed = rank.keep(relevance)
+        evidence = np.maximum(evidence, _evidence(seen(part, vector), memories))
+    relevance, opinion = _with_opinion(question, memories, signals, rank.relevance(evidence), aids)
+    passed, fit = rank.keep(relevance), relevance
+    task: rank.Floats | None = None
     if question.task_text:
-        task = rank.relevance(_evidence_for(reader, space, question.task_text, asked.task, found)[0])
+        task = rank.relevance(_evidence(seen(question.task_text, asked.task, is_question=False), memories))
         passed |= rank.keep(task, distance=rank.WEIGHTS.task_distance)
         # The task lifts what the query alone would miss; it never sinks a plain answer.
         fit = 1.0 - (1.0 - relevance) * (1.0 - rank.WEIGHTS.task_fit * task)
-        for entry, value in zip(why, task, strict=True):
-            entry["task_fit"] = float(value)
+    why: list[dict[str, float]] = [dict(paths) for paths in found.paths]
+    for place in range(len(why)) if question.exhaustive else map(int, np.flatnonzero(passed)):
+        why[place] |= _told(signals[place]) | _cosine(asked, found.vectors[place])
+        why[place]["relevance"] = float(relevance[place])
+        if task is not None:
+            why[place]["task_fit"] = float(task[place])
+        if opinion is not None and not np.isnan(opinion[place]):
+            why[place]["reranker"] = float(opinion[place])
     return Judgement(fit, passed, why)
 
 
-def _without(query: str, when: TimeRange | None) -> str:
-    return query.replace(when.phrase, " ") if when is not None else query
+def _with_opinion(
+    question: Question, memories: Sequence[Memory], signals: rank.Floats, relevance: rank.Floats, aids: Aids
+) -> tuple[rank.Floats, rank.Floats | None]:
+    """Relevance with what a reranker says of the candidates, and what it says."""
+    when = aids.when
+    if when is not None and not text.query_tokens(question.query.replace(when.phrase, " ")):
+        # Nothing but a time was asked: what happened or held then is the answer.
+        return np.where([overlaps(memory, when) for memory in memories], 0.9, 0.0), None
+    opinion = aids.second_opinion.of(question.query, memories, relevance)
+    if opinion is None:
+        return relevance, None
+    both = rank.with_second_opinion(relevance, opinion)
+    # A reranker takes names and codes for words among others: what is about another one is not lifted.
+    return np.where(rank.is_about_another(signals), np.minimum(relevance, both), both), opinion
 
 
-#: Standing lost by a memory about somebody else than the one who is named, or about nobody in particular
-#: without naming them.
-_OTHER_PERSON = 3.0
-_NOBODY = 1.5
-#: Evidence for a memory with a code or identifier that is asked about, and standing lost by one without.
-_SAME_CODE, _OTHER_CODE = 3.0, 2.5
-#: Evidence for advice on the tool or service that is named: its words tell of a fault, the question of a purpose.
-_SAME_TOOL = 3.0
-
-#: Evidence of having happened or held in the time that is asked about, and against what did not.
-_IN_TIME = 1.5
-_OUT_OF_TIME = -2.0
+def _cosine(asked: Asked, vector: NDArray[np.float32] | None) -> dict[str, float]:
+    query = asked.query[0]
+    return {} if query is None or vector is None else {"cosine": float(query @ vector)}
 
 
-def _names(reader: Reader, space: str, query: str, found: Candidates) -> tuple[rank.Floats, rank.Floats]:
-    """Evidence for and against: 张三 is not 李四, and a question about one code is not about another."""
-    asked = Traits(query)
-    named = found.entities.named(asked.folded, reader.known_subjects(space))
-    codes = {term for term in asked.hard_terms if is_code(term)}
-    spelled = spellings(asked.tokens)
-    for_it, against = np.zeros(len(found.memories)), np.zeros(len(found.memories))
-    for position, (memory, told) in enumerate(zip(found.memories, found.traits, strict=True)):
-        if named and memory.subject not in named and not any(text.mentions(told.folded, name) for name in named):
-            against[position] += _OTHER_PERSON if memory.subject else _NOBODY
-        if codes and (codes & told.hard_terms or any(_present(told, list(codes), spelled))):
-            for_it[position] = _SAME_CODE
-        elif codes:
-            against[position] += _OTHER_CODE
-        if names_tool(asked.folded, memory):
-            for_it[position] += _SAME_TOOL
-    return for_it, against
+def _told(row: rank.Floats) -> dict[str, float]:
+    told = {name: float(value) for name, value in zip(rank.SIGNALS, row, strict=True) if value}
+    return {"coverage": 0.0, **told}
 
 
-def _overlaps(memory: Memory, when: TimeRange) -> bool:
-    happened = when.start <= memory.happened_at < when.end
-    if happened or (memory.valid_from is None and memory.valid_to is None):
-        return happened
-    begins = memory.valid_from or memory.happened_at
-    return begins < when.end and (memory.valid_to is None or memory.valid_to > when.start)
+def _evidence(signals: rank.Floats, memories: Sequence[Memory]) -> rank.Floats:
+    """Evidence of each; a turn means what it means beside its neighbours: an answer need not repeat the question."""
+    beside = [neighbours_of(memory) for memory in memories]
+    turns = np.array([bool(ids) for ids in beside], dtype=np.bool_)
+    if not turns.any():
+        return rank.evidence(signals)
+    evidence = rank.evidence(signals, turn=turns)
+    places = {memory.id: position for position, memory in enumerate(memories)}
+    above = np.maximum(evidence - rank.WEIGHTS.background, 0.0)
+    added = [sum(above[places[id]] for id in ids if id in places) for ids in beside]
+    return evidence + rank.WEIGHTS.neighbours * np.array(added, dtype=np.float64)

@@ -7,7 +7,7 @@ from afterwit.text.sameness import language, same_statement, statement_key
 from afterwit.text.secrets import REDACTED, redact_secrets
 from afterwit.text.size import count_tokens, truncate
 from afterwit.text.terms import hard_terms
-from afterwit.text.tokens import fold, index_tokens, query_tokens
+from afterwit.text.tokens import fold, index_tokens, query_runs, query_tokens
 
 __all__ = [
     "REDACTED",
@@ -19,6 +19,7 @@ __all__ = [
     "is_negated",
     "language",
     "mentions",
+    "query_runs",
     "query_tokens",
     "redact_secrets",
     "same_statement",

@@ -120,18 +120,30 @@ def query_tokens(text: str) -> list[str]:
     Chinese runs are cut at stop words and give pairs; a single character left between two cuts is kept as it is.
     When only stop words were asked, they are what is looked for.
     """
-    kept: dict[str, None] = {}
-    dropped: dict[str, None] = {}
+    kept, dropped = query_runs(text)
+    return list(
+        dict.fromkeys(token for run, is_cjk in kept or dropped for token in (_pairs(run) if is_cjk else (run,)))
+    )
+
+
+def query_runs(text: str) -> tuple[list[tuple[str, bool]], list[tuple[str, bool]]]:
+    """What to look for, in order: English tokens and runs of CJK letters, each with whether it is one of those.
+
+    Returns:
+        What is left without stop and question words, and what was left out with them; Chinese runs stand whole
+        in the second.
+    """
+    kept: list[tuple[str, bool]] = []
+    dropped: list[tuple[str, bool]] = []
     mixed = text.upper() != text  # then IT and US in capitals are names
     for chunk in _chunks(text):
-        if not _IS_CJK.match(chunk):
+        if _IS_CJK.match(chunk):
+            kept.extend((run, True) for run in _content_runs(chunk))
+            dropped.append((chunk, True))
+        else:
             stop = chunk.casefold() in STOP_EN and not (mixed and chunk.isupper() and len(chunk) > 1)
-            (dropped if stop else kept).update(dict.fromkeys(_latin_tokens(chunk)))
-            continue
-        for run in _content_runs(chunk):
-            kept.update(dict.fromkeys(_pairs(run)))
-        dropped.update(dict.fromkeys(_pairs(chunk)))
-    return list(kept or dropped)
+            (dropped if stop else kept).extend((token, False) for token in _latin_tokens(chunk))
+    return kept, dropped
 
 
 def _chunks(text: str) -> list[str]:

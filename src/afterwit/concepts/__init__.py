@@ -1,0 +1,109 @@
+"""Words that say about the same, in English and Chinese: how a question meets a memory that words it otherwise.
+
+`everyday.txt` and `software.txt` hold synonyms, `fields.txt` words that only belong together. They are
+evidence beside the meaning of whole texts, which a small embedding model catches less well the shorter
+the texts and the farther apart their languages.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import count, pairwise
+from pathlib import Path
+
+from afterwit.text import fold, index_tokens
+
+_FOLDER = Path(__file__).parent
+_SAME = ("everyday.txt", "software.txt")
+_FIELDS = "fields.txt"
+
+#: Longest Chinese word that is looked for.
+LONGEST_WORD = 6
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """The lists, as they are looked up."""
+
+    #: first token of an expression -> its other tokens, and the concept it stands for
+    by_token: dict[str, tuple[tuple[frozenset[str], int], ...]]
+    #: Chinese word -> concepts
+    chinese: dict[str, frozenset[int]]
+    #: concept -> index tokens of its words of one token
+    words: dict[int, tuple[str, ...]]
+    #: those concepts that are only fields
+    fields: frozenset[int]
+
+
+def concepts_of(tokens: frozenset[str]) -> frozenset[int]:
+    """Concepts and fields that a text speaks of.
+
+    Args:
+        tokens: its index tokens.
+    """
+    by_token = lexicon().by_token
+    known = by_token.keys() & tokens
+    return frozenset(concept for token in known for rest, concept in by_token[token] if rest <= tokens)
+
+
+def concepts_by_token(tokens: frozenset[str]) -> dict[str, set[int]]:
+    """Token -> concepts that it stands for among these tokens, alone or as part of an expression."""
+    found: dict[str, set[int]] = defaultdict(set)
+    by_token = lexicon().by_token
+    for token in by_token.keys() & tokens:
+        for rest, concept in by_token[token]:
+            if rest <= tokens:
+                for each in (token, *rest):
+                    found[each].add(concept)
+    return found
+
+
+def words_of(concept: int) -> tuple[str, ...]:
+    """Index tokens by which the words of a concept are found; expressions of several tokens are left out."""
+    return lexicon().words.get(concept, ())
+
+
+def pairs(word: str) -> list[str]:
+    """The index tokens by which a Chinese word is found: pairs of its letters, or the only one."""
+    return ["".join(two) for two in pairwise(word)] or [word]
+
+
+@lru_cache(maxsize=1)
+def lexicon() -> Lexicon:
+    """The lists, read at the first use."""
+    numbers = count(1)
+    by_token: dict[str, list[tuple[frozenset[str], int]]] = defaultdict(list)
+    chinese: dict[str, set[int]] = defaultdict(set)
+    single: dict[int, list[str]] = defaultdict(list)
+    fields: set[int] = set()
+
+    def put(tokens: list[str], concept: int) -> None:
+        first, *rest = tokens
+        by_token[first].append((frozenset(rest), concept))
+        if not rest and (first.isascii() or len(first) > 1):
+            single[concept].append(first)
+
+    for name in (*_SAME, _FIELDS):
+        for english, han in _lines(name):
+            concept = next(numbers)
+            if name == _FIELDS:
+                fields.add(concept)
+            for word in english:
+                put(list(dict.fromkeys(index_tokens(word))), concept)
+            for word in han:
+                chinese[word].add(concept)
+                put(pairs(word), concept)
+    return Lexicon(
+        {token: tuple(entries) for token, entries in by_token.items()},
+        {word: frozenset(concepts) for word, concepts in chinese.items()},
+        {concept: tuple(dict.fromkeys(tokens)) for concept, tokens in single.items()},
+        frozenset(fields),
+    )
+
+
+def _lines(name: str) -> Iterator[tuple[list[str], Iterable[str]]]:
+    for line in (_FOLDER / name).read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            english, _, han = line.partition("|")
+            yield [word.replace("_", " ") for word in english.split()], map(fold, han.split())

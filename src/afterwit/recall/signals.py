@@ -1,0 +1,366 @@
+"""What can be noticed of each candidate before anything is weighed: one column for each of `rank.SIGNALS`."""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from afterwit import meaning, rank, text
+from afterwit.answers import WHO, asked_kinds, asks_of_failure, asks_of_rule, is_strict
+from afterwit.concepts import concepts_of
+from afterwit.dates import TimeRange
+from afterwit.matters import names_tool
+from afterwit.recall.asking import Candidates, Question
+from afterwit.records import Kind, Memory
+from afterwit.spelling import spellings
+from afterwit.storage import Reader
+from afterwit.text.tokens import CJK
+from afterwit.traits import Traits, is_code
+from afterwit.vocabulary import USER
+from afterwit.wanted import Term, terms_of
+
+#: Spreads by which texts of two languages lie farther apart than texts of one.
+_LANGUAGE_GAP = 1.5
+#: Range in which closeness and its lead tell anything, in spreads.
+_CLOSEST, _FARTHEST, _MOST_LEAD = 9.0, -2.0, 4.0
+#: Closeness of what has no vector, and of the imagined unrelated texts that fill up a small background to a size.
+_NO_VECTOR, _BACKGROUND, _BACKGROUND_SIZE = 1.0, 1.0, 24
+#: How far a concept and a field count as the word itself.
+_CONCEPT, _FIELD = 0.8, 0.3
+#: Share of a word's weight that is left when no memory knows it in any form.
+_UNKNOWN = 0.5
+#: Share of the weight of a question's words up to which nothing counts as said.
+_NOTHING = 0.01
+
+_USER_WORDS = frozenset(text.index_tokens("user 用户"))
+_OF_USER = re.compile(r"\buser\b|\bmy\b|\bi\b|用户|我")
+_RELATIONS = (
+    "child son daughter baby wife husband spouse parent mother father brother sister grandmother grandfather "
+    "aunt uncle cousin nephew relative family friend girlfriend boyfriend neighbour colleague boss teacher doctor "
+    "dentist lawyer landlord pet dog cat team company"
+)
+_NO_NAME = re.compile(r"[\d\W]+|v?\d[\w.%]*")
+_WORD = re.compile(rf"[{CJK}]|[^\W_]+")
+_HAN = re.compile(f"[{CJK}]")
+
+_FAILED = frozenset({Kind.FAILURE, Kind.LESSON})
+_RULING = frozenset({Kind.RULE, Kind.CONSTRAINT, Kind.PREFERENCE, Kind.LESSON})
+
+_NONE, _FIELD_MET, _CONCEPT_MET, _WORD_MET = 0, 1, 2, 3
+
+
+@dataclass(frozen=True)
+class Text:
+    """A question, or what a task is about."""
+
+    words: str
+    vector: NDArray[np.float32] | None
+    #: whether it asks for something; the kind of answer and the names in it then count
+    is_question: bool = True
+
+
+def observe(
+    reader: Reader, space: str, question: Question, found: Candidates, asked: Text, when: TimeRange | None
+) -> rank.Floats:
+    """What is noticed of every candidate.
+
+    Args:
+        reader: a store or a transaction.
+        space: the tenant.
+        question: the whole question; names, codes and times are looked for in all of it.
+        found: the candidates.
+        asked: the text that they are held against: the question, one sentence of it, or its task.
+        when: the time that is asked about.
+
+    Returns:
+        Shape (candidates, signals), columns in the order of `rank.SIGNALS`.
+    """
+    seen = _Columns(len(found.memories))
+    traits = Traits(asked.words)
+    foreign = np.array([told.language != traits.language for told in found.traits], dtype=np.bool_)
+    rivals = np.ones(len(found.memories), dtype=np.bool_)
+    named: set[str] = set()
+    if asked.is_question:
+        whole = Traits(question.query)
+        named = found.entities.named(whole.folded, reader.known_subjects(space))
+        rivals = ~(_persons(seen, whole, named, found) | _codes(seen, whole, found))
+        if not rivals.any():
+            rivals[:] = True
+        _kinds(seen, traits.folded, found)
+        seen.put("same_tool", [names_tool(whole.folded, memory) for memory in found.memories])
+    _closeness(
+        seen, meaning.closeness(_cosines(asked.vector, found.vectors), found.vectors, found.models), foreign, rivals
+    )
+    _words(seen, reader, space, terms_of(asked.words), found, named, rivals)
+    _order(seen, traits.folded, found)
+    _topics(seen, traits, found)
+    if asked.is_question:
+        _unknown_names(seen, reader, space, question.query, found, named, foreign)
+        if when is not None:
+            _times(seen, when, found)
+    return seen.matrix
+
+
+class _Columns:
+    """The matrix, written column by column."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.matrix = np.zeros((size, len(rank.SIGNALS)))
+
+    def put(self, name: str, values: "rank.Floats | NDArray[np.bool_] | Sequence[bool]") -> None:
+        self.matrix[:, rank.SIGNALS.index(name)] = values
+
+
+def _cosines(query: NDArray[np.float32] | None, vectors: Sequence[NDArray[np.float32] | None]) -> rank.Floats:
+    if query is None:
+        return np.full(len(vectors), np.nan)
+    return np.array([float(query @ vector) if vector is not None else np.nan for vector in vectors])
+
+
+def _lead(values: rank.Floats, rivals: NDArray[np.bool_]) -> rank.Floats:
+    """How far each value is above the best of the others; 0 is the least that counts among others."""
+    standing = np.where(rivals, values, -np.inf)
+    if standing.size < 2:
+        return values.copy()
+    best = int(np.argmax(standing))
+    others = np.full(values.size, standing[best])
+    others[best] = np.partition(standing, -2)[-2]
+    return values - np.where(np.isfinite(others), others, 0.0)
+
+
+def _closeness(seen: _Columns, closeness: rank.Floats, foreign: NDArray[np.bool_], rivals: NDArray[np.bool_]) -> None:
+    close: rank.Floats = np.where(np.isnan(closeness), _NO_VECTOR, closeness)
+    bounded = np.clip(close, _FARTHEST, _CLOSEST)
+    seen.put("no_vector", np.isnan(closeness))
+    seen.put("close", bounded * ~foreign)
+    seen.put("close_foreign", bounded * foreign)
+    seen.put("foreign", foreign)
+    level: rank.Floats = close + _LANGUAGE_GAP * foreign.astype(np.float64)
+    seen.put("closest_by", np.clip(_lead(level, rivals), -_MOST_LEAD, _MOST_LEAD))
+    imagined = _BACKGROUND + np.linspace(-1, 1, max(4, _BACKGROUND_SIZE - seen.size))
+    around = np.concatenate([level, imagined])
+    seen.put("stands_out", np.clip((level - np.median(around)) / (around.std() + 0.5), -3, 5))
+
+
+def _words(
+    seen: _Columns,
+    reader: Reader,
+    space: str,
+    terms: Sequence[Term],
+    found: Candidates,
+    named: Collection[str],
+    rivals: NDArray[np.bool_],
+) -> None:
+    if not terms:
+        return
+    met = _met(terms, found)
+    counts = reader.word_statistics(space, sorted({token for term in terms for token in term.tokens}))
+    total = max(counts.total, seen.size)
+    spread = np.sqrt(total / max(seen.size, 1))
+    # How many memories have the concept is only known of the candidates, among which it is commoner than elsewhere.
+    holding = np.maximum(
+        [min(counts.containing.get(token, 0) for token in term.tokens) for term in terms],
+        np.minimum(total, (met >= _CONCEPT_MET).sum(axis=0) * spread),
+    )
+    name_tokens = _USER_WORDS.union(*(text.index_tokens(name.rpartition(":")[2]) for name in named))
+    weights = rank.word_weights(holding, total) * np.array([term.weight for term in terms])
+    weights *= np.where(holding == 0, _UNKNOWN, 1.0)
+    is_name = np.array([term.tokens <= name_tokens for term in terms])
+    if not is_name.all():
+        weights = weights * ~is_name
+    whole = weights.sum() or 1.0
+    said, meant, near = ((met == level) @ weights for level in (_WORD_MET, _CONCEPT_MET, _FIELD_MET))
+    share: rank.Floats = (said + _CONCEPT * meant + _FIELD * near) / whole
+    for name, value in (("coverage", said), ("concept_coverage", meant), ("field_coverage", near)):
+        seen.put(name, value / whole)
+    seen.put("most_in_common_by", _lead(share, rivals))
+    seen.put("nothing_in_common", share <= _NOTHING)
+
+
+def _met(terms: Sequence[Term], found: Candidates) -> NDArray[np.int8]:
+    """How each memory meets each term, shape (memories, terms)."""
+    wanted = frozenset(token for term in terms for token in term.tokens)
+    concepts = frozenset(concept for term in terms for concept in (*term.same, *term.fields))
+    other_names = spellings(sorted(wanted), found.groups)
+    met = np.zeros((len(found.traits), len(terms)), dtype=np.int8)
+    for row, told in zip(met, found.traits, strict=True):
+        tokens, meant = told.tokens & wanted, told.concepts & concepts
+        if not (tokens or meant or other_names):
+            continue
+        for place, term in enumerate(terms):
+            if term.tokens <= tokens or (other_names and _has_all(told, term.tokens, other_names)):
+                row[place] = _WORD_MET
+            elif meant:
+                row[place] = _CONCEPT_MET if term.same & meant else _FIELD_MET if term.fields & meant else _NONE
+    return met
+
+
+def has(told: Traits, token: str, other_names: Mapping[str, Sequence[frozenset[str]]]) -> bool:
+    """Whether a text has a token, in one of its spellings (`spelling.spellings`)."""
+    return token in told.tokens or any(name <= told.tokens for name in other_names.get(token, ()))
+
+
+def _has_all(told: Traits, tokens: Collection[str], other_names: Mapping[str, Sequence[frozenset[str]]]) -> bool:
+    return all(has(told, token, other_names) for token in tokens)
+
+
+def _order(seen: _Columns, folded: str, found: Candidates) -> None:
+    """Words that stand side by side in both: who reports to whom is told by order alone."""
+    words = _WORD.findall(folded)
+    pairs = {f"{a} {b}" if a.isascii() and b.isascii() else a + b for a, b in pairwise(words)}
+    if pairs:
+        shares = [sum(pair in told.folded for pair in pairs) / len(pairs) for told in found.traits]
+        seen.put("order_in_common", np.array(shares))
+
+
+def _topics(seen: _Columns, traits: Traits, found: Candidates) -> None:
+    asked = traits.topics
+    if not asked:
+        return
+    filed = np.array([memory.topic in asked for memory in found.memories], dtype=np.bool_)
+    seen.put("topic_filed", filed)
+    seen.put("topic_shared", filed | np.array([told.speaks_of(asked) for told in found.traits], dtype=np.bool_))
+
+
+def _kinds(seen: _Columns, folded: str, found: Candidates) -> None:
+    """What kind of answer and of memory is asked for."""
+    kinds = asked_kinds(folded)
+    if kinds:
+        told = [[_tells(kind, memory, traits) for kind in kinds] for memory, traits in _rows(found)]
+        seen.put("answer_kind", [any(row) for row in told])
+        seen.put("other_kind", [not any(row) for row in told])
+        strict = [place for place, kind in enumerate(kinds) if is_strict(kind)]
+        seen.put("no_answer", [any(not row[place] for place in strict) for row in told])
+    for asks, name, right in (
+        (asks_of_failure, "is_failure", _FAILED),
+        (asks_of_rule, "is_rule", _RULING),
+    ):
+        if asks(folded):
+            seen.put(name, [memory.kind in right for memory in found.memories])
+
+
+def _rows(found: Candidates) -> "zip[tuple[Memory, Traits]]":
+    return zip(found.memories, found.traits, strict=True)
+
+
+def _tells(kind: str, memory: Memory, told: Traits) -> bool:
+    if kind == WHO and memory.subject not in ("", USER) and not memory.subject.startswith("project:"):
+        return True
+    return told.tells(kind)
+
+
+def _persons(seen: _Columns, whole: Traits, named: Collection[str], found: Candidates) -> NDArray[np.bool_]:
+    """Who is named: 张三 is not 李四. Returns which memories are about somebody else."""
+    if not named:
+        others = _beside_the_user(whole, found)
+        seen.put("other_name", others)
+        return others
+    same = np.array(
+        [
+            memory.subject in named or any(text.mentions(told.folded, name) for name in named)
+            for memory, told in _rows(found)
+        ],
+        dtype=np.bool_,
+    )
+    somebody = np.array([bool(memory.subject) for memory in found.memories], dtype=np.bool_)
+    others = ~same & somebody
+    seen.put("other_name", others)
+    seen.put("no_name", ~same & ~somebody)
+    return others
+
+
+def _beside_the_user(whole: Traits, found: Candidates) -> NDArray[np.bool_]:
+    """Who has the same attribute as the user, when nobody but the user is asked about: "the user's friend's name" is
+    no answer to "the user's name"."""
+    if not _OF_USER.search(whole.folded) or whole.concepts & _relations():
+        return np.zeros(len(found.memories), dtype=np.bool_)
+    of_user = {memory.topic for memory in found.memories if memory.subject == USER} - {""}
+    return np.array(
+        [memory.topic in of_user and memory.subject not in ("", USER) for memory in found.memories], dtype=np.bool_
+    )
+
+
+@lru_cache(maxsize=1)
+def _relations() -> frozenset[int]:
+    """Concepts for somebody who belongs to the user."""
+    return concepts_of(frozenset(text.index_tokens(_RELATIONS)))
+
+
+def _codes(seen: _Columns, asked: Traits, found: Candidates) -> NDArray[np.bool_]:
+    """Which code is asked for: one error code is not another. Returns which memories lack it."""
+    codes = {term for term in asked.hard_terms if is_code(term)}
+    if not codes:
+        return np.zeros(seen.size, dtype=np.bool_)
+    other_names = spellings(asked.tokens)
+    same = np.array(
+        [bool(codes & told.hard_terms) or any(has(told, code, other_names) for code in codes) for told in found.traits],
+        dtype=np.bool_,
+    )
+    seen.put("same_code", same)
+    seen.put("other_code", ~same)
+    return ~same
+
+
+def _unknown_names(
+    seen: _Columns,
+    reader: Reader,
+    space: str,
+    query: str,
+    found: Candidates,
+    named: Collection[str],
+    foreign: NDArray[np.bool_],
+) -> None:
+    """Names of products, persons and the like that a memory lacks: known elsewhere in the space, or nowhere."""
+    is_han = _HAN.search(query) is not None
+    known = _USER_WORDS.union(*(text.index_tokens(name.rpartition(":")[2]) for name in named))
+    names = [name for name in _names_in(query, is_han=is_han) if not name <= known]
+    if not names:
+        return
+    counts = reader.word_statistics(space, sorted({token for name in names for token in name})).containing
+    other_names = spellings(sorted(counts), found.groups)
+    lacks, unknown = np.zeros(seen.size, dtype=np.bool_), np.zeros(seen.size, dtype=np.bool_)
+    for name in names:
+        missing = np.array([not _has_all(told, name, other_names) for told in found.traits], dtype=np.bool_)
+        if min(counts.get(token, 0) for token in name):
+            lacks |= missing
+        else:
+            # A Latin name in a Chinese question stays Latin in any answer; a plain English one may be translated.
+            unknown |= missing if is_han else missing & ~foreign
+    seen.put("lacks_name", lacks)
+    seen.put("unknown_name", unknown)
+
+
+def _names_in(query: str, *, is_han: bool) -> set[frozenset[str]]:
+    """Names in a text, each as its tokens; words of the lexicon are no names."""
+    names = {
+        frozenset(text.index_tokens(term))
+        for term in text.hard_terms(query)
+        if not _NO_NAME.fullmatch(term) and not is_code(term)
+    }
+    if is_han:
+        latin = (term for term in terms_of(query) if term.word.isascii() and term.word.isalpha())
+        names |= {term.tokens for term in latin if len(term.word) > 1}
+    return {name for name in names if name and not concepts_of(name)}
+
+
+def _times(seen: _Columns, when: TimeRange, found: Candidates) -> None:
+    phrase = frozenset(text.query_tokens(when.phrase))
+    happened = np.array([when.start <= memory.happened_at < when.end for memory in found.memories], dtype=np.bool_)
+    said = np.array([2 * len(phrase & told.tokens) >= len(phrase) > 0 for told in found.traits], dtype=np.bool_)
+    holds = np.array([overlaps(memory, when) for memory in found.memories], dtype=np.bool_)
+    seen.put("in_time", happened | said)
+    seen.put("out_of_time", ~(happened | said | holds))
+
+
+def overlaps(memory: Memory, when: TimeRange) -> bool:
+    """Whether something happened or held in a time."""
+    happened = when.start <= memory.happened_at < when.end
+    if happened or (memory.valid_from is None and memory.valid_to is None):
+        return happened
+    begins = memory.valid_from or memory.happened_at
+    return begins < when.end and (memory.valid_to is None or memory.valid_to > when.start)

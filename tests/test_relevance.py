@@ -1,0 +1,162 @@
+"""What makes a memory relevant: concepts, the words that matter in a question, the kind of answer it wants."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from afterwit.answers import asked_kinds, asks_of_failure, asks_of_rule, is_strict
+from afterwit.concepts import concepts_of, lexicon
+from afterwit.config import load_settings
+from afterwit.records import Kind
+from afterwit.service import Afterwit
+from afterwit.storage import open_store
+from afterwit.testing import HashEmbedder
+from afterwit.text import fold, index_tokens
+from afterwit.traits import Traits
+from afterwit.wanted import terms_of
+
+
+@pytest.fixture(params=["hash", "none"])
+def memory(request: pytest.FixtureRequest) -> Iterator[Afterwit]:
+    settings = load_settings(environ={}, overrides={"embedder": request.param})
+    made = Afterwit(open_store("sqlite://"), HashEmbedder() if request.param == "hash" else None, settings=settings)
+    yield made
+    made.close()
+
+
+def found(memory: Afterwit, query: str) -> list[str]:
+    return [hit.memory.summary for hit in memory.search(query).hits]
+
+
+def meant(words: str) -> frozenset[int]:
+    return concepts_of(frozenset(index_tokens(words))) - lexicon().fields
+
+
+# --- concepts -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("the deployment", "上线以后"),
+        ("她的工资", "her salary"),
+        ("latency of the service", "服务的延迟"),
+        ("log in", "登录"),
+        ("the parcels were delivered", "快递到了"),
+        ("pull request", "代码评审"),
+        ("allergic", "过敏"),
+    ],
+)
+def test_words_that_say_the_same_meet_across_languages_and_forms(one: str, other: str) -> None:
+    assert meant(one) & meant(other)
+
+
+@pytest.mark.parametrize(("one", "other"), [("a banana", "部署"), ("cats", "dogs"), ("", "数据库"), ("log", "in")])
+def test_other_words_do_not_meet(one: str, other: str) -> None:
+    assert not meant(one) & meant(other)
+
+
+def test_an_expression_counts_only_whole() -> None:
+    assert meant("washing machine") - meant("washing") - meant("machine")
+
+
+def test_every_line_of_the_lists_can_be_looked_up() -> None:
+    known = {concept for entries in lexicon().by_token.values() for _, concept in entries}
+    assert known == set(range(1, max(known) + 1))
+    assert lexicon().fields < known
+
+
+# --- what a question wants ------------------------------------------------------------------------
+
+
+def test_chinese_is_parted_at_known_words_and_the_rest_into_pairs() -> None:
+    terms = {term.word: term for term in terms_of("数据库多久备份一次？")}
+    assert {"数据库", "备份"} <= terms.keys()
+    assert "库备" not in terms
+    assert terms["备份"].same & meant("backup")
+
+
+def test_words_that_say_little_weigh_little() -> None:
+    terms = {term.word: term.weight for term in terms_of("How do I use the oven?")}
+    assert terms["oven"] == 1.0
+    assert terms["use"] < 0.5
+    assert "the" not in terms
+
+
+def test_only_stop_words_are_looked_for_when_nothing_else_was_asked() -> None:
+    assert [term.word for term in terms_of("what is it")] == ["what", "is", "it"]
+    assert terms_of("") == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "kind"),
+    [
+        ("When does the ferry leave?", "The ferry leaves at noon on Mondays.", "when"),
+        ("渡轮几点开？", "渡轮中午开，周一停航。", "when"),
+        ("How long are logs kept?", "Logs are kept for 30 days.", "how long"),
+        ("日志保留多久？", "日志保留三十天。", "how long"),
+        ("How much is it?", "It costs 12 euros.", "how much"),
+        ("Why was it stopped?", "It was stopped because of the noise.", "why"),
+        ("Who feeds it?", "Our neighbour Kim feeds it.", "who"),
+        ("What is her phone number?", "Call her at 020 7946 0018.", "phone number"),
+        ("Which version do we run?", "We run 3.12.", "which version"),
+    ],
+)
+def test_answers_of_the_kind_that_is_asked_for_are_told_from_others(question: str, answer: str, kind: str) -> None:
+    assert kind in asked_kinds(fold(question))
+    assert Traits(answer).tells(kind)
+    assert not Traits("the parser rejects commas").tells(kind)
+
+
+def test_questions_for_nothing_in_particular_ask_for_no_kind() -> None:
+    assert asked_kinds(fold("Tell me about the project")) == frozenset()
+    assert is_strict("phone number")
+    assert not is_strict("who")
+
+
+def test_questions_of_failures_and_rules_are_known() -> None:
+    assert asks_of_failure("what went wrong?")
+    assert asks_of_failure("构建为什么失败")
+    assert asks_of_rule("may i push to main?")
+    assert not asks_of_rule("where is the key?")
+
+
+# --- searches -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("memory", ["none"], indirect=True)
+def test_a_question_in_other_words_of_another_language_is_answered(memory: Afterwit) -> None:
+    memory.write("数据库每天凌晨三点备份。", kind="fact")
+    memory.write("餐厅周一不开门。", kind="fact")
+    memory.write("用户喜欢爬山。", kind="preference")
+    assert found(memory, "When is the database backed up?") == ["数据库每天凌晨三点备份。"]
+
+
+def test_somebody_elses_attribute_is_no_answer_to_a_question_about_the_user(memory: Afterwit) -> None:
+    memory.write("The user's residence: Oslo.", kind="fact", subject="user", topic="residence")
+    memory.write("The user's friend's residence: Bergen.", kind="fact", subject="user's friend", topic="residence")
+    assert found(memory, "What is the user's residence?") == ["The user's residence: Oslo."]
+    assert "The user's friend's residence: Bergen." in found(memory, "What is the residence of the user's friend?")
+
+
+def test_what_is_known_of_a_person_does_not_answer_every_question_about_them(memory: Afterwit) -> None:
+    memory.write("Noor owns the billing tables.", kind="fact", subject="Noor")
+    memory.write("Stefan approves schema changes.", kind="fact", subject="Stefan")
+    assert found(memory, "What is Noor's phone number?") == []
+    assert found(memory, "Who owns the billing tables?") == ["Noor owns the billing tables."]
+
+
+def test_a_code_that_nobody_noted_has_no_answer(memory: Afterwit) -> None:
+    memory.write("E5021 from the loader means that the file has no header row.", kind=Kind.FAILURE.value)
+    memory.write("E5012 from the loader means that the file is too large.", kind=Kind.FAILURE.value)
+    assert found(memory, "What does E5099 from the loader mean?") == []
+    assert found(memory, "What does E5012 from the loader mean?") == [
+        "E5012 from the loader means that the file is too large."
+    ]
+
+
+def test_order_of_words_tells_who_does_what_to_whom(memory: Afterwit) -> None:
+    memory.write("Anna reports to Boris.", kind="fact")
+    memory.write("Boris reports to Clara.", kind="fact")
+    assert found(memory, "Anna reports to whom?")[0] == "Anna reports to Boris."
+    assert found(memory, "Boris reports to whom?")[0] == "Boris reports to Clara."

@@ -301,7 +301,7 @@ async def learning(data_dir: Path, checkout: Path) -> None:
     lesson = next((hit for hit in done.told if "--rates ecb" in hit["summary"]), None)
     expect(lesson is not None and lesson["standing"] == "pending", "the lesson is told, and that it is not yet proved")
     expect(done.tried == [("python shop.py report --year 2024 --rates ecb", True)], "it works at once")
-    assert lesson is not None  # noqa: S101  for readers and checkers; `expect` has made sure
+    assert lesson is not None  # for readers and checkers; `expect` has made sure
     expect(done.became(lesson["id"]) == "confirmed", "a success in another session proves the lesson")
 
     say("\nSession 3. An agent writes down something wrong in the user's name: it counts as confirmed at once.")

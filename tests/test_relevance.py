@@ -160,3 +160,10 @@ def test_order_of_words_tells_who_does_what_to_whom(memory: Afterwit) -> None:
     memory.write("Boris reports to Clara.", kind="fact")
     assert found(memory, "Anna reports to whom?")[0] == "Anna reports to Boris."
     assert found(memory, "Boris reports to whom?")[0] == "Boris reports to Clara."
+
+
+@pytest.mark.parametrize("memory", ["none"], indirect=True)
+def test_a_word_with_many_synonyms_leaves_room_for_those_of_the_others(memory: Afterwit) -> None:
+    memory.write("The heating is switched on in October.", kind="fact")
+    memory.write("The library closes at noon.", kind="fact")
+    assert memory.search("几月份开始供暖？", exhaustive=True).hits[0].memory.summary.startswith("The heating")

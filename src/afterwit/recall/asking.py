@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -161,7 +162,9 @@ def _in_other_words(reader: Reader, space: str, words: str) -> list[str]:
     terms = [term for term in terms_of(words) if term.same and term.weight > _LITTLE]
     counts = reader.word_statistics(space, [token for term in terms for token in term.tokens]).containing
     unknown = [term for term in terms if not min(counts[token] for token in term.tokens)]
-    synonyms = dict.fromkeys(token for term in unknown for concept in sorted(term.same) for token in words_of(concept))
+    each = ([token for concept in sorted(term.same) for token in words_of(concept)] for term in unknown)
+    # In turns, so that a word with many synonyms leaves room for those of the others.
+    synonyms = dict.fromkeys(token for turn in zip_longest(*each) for token in turn if token is not None)
     return list(synonyms)[:_MOST_SYNONYMS]
 
 

@@ -183,15 +183,16 @@ def node() -> str:
     return found if int(version.lstrip("v").split(".")[0]) >= 22 else ""
 
 
-def client_command(name: str) -> list[str]:
+def client_command(name: str, folder: Path = CLIENTS) -> list[str]:
     """How to start a client that others wrote; skips the test, loudly, where it is not installed."""
-    program = CLIENTS / "node_modules" / ".bin" / name
+    program = folder / "node_modules" / ".bin" / name
     runtime = node()
-    reason = "" if program.exists() else f"{name} is not installed; run: npm ci --prefix tests/clients"
+    reason = "" if program.exists() else f"{name} is not installed; run: npm ci --prefix tests/{folder.name}"
     if not runtime:
         reason = "there is no Node.js 22 or later"
     if reason and os.environ.get("AFTERWIT_REQUIRE_CLIENTS"):
         pytest.fail(reason)
     if reason:
         pytest.skip(reason)
-    return [runtime, str(program)]
+    with program.open("rb") as file:
+        return [runtime, str(program)] if file.read(2) == b"#!" else [str(program)]

@@ -222,7 +222,10 @@ def _start(place: Place) -> "subprocess.Popen[Any]":
     with contextlib.suppress(OSError):
         if os.path.getsize(place.log) > MAX_LOG:
             mode |= os.O_TRUNC
-    log = os.open(place.log, mode, 0o600)
+    try:
+        log = os.open(place.log, mode, 0o600)
+    except OSError as error:
+        raise NoDaemon(f"cannot write {place.log}: {error.strerror}") from error
     apart: dict[str, Any] = {"start_new_session": True}
     if sys.platform == "win32":
         apart = {"creationflags": subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP}

@@ -45,6 +45,8 @@ IDLE_S = 900.0
 MAX_MESSAGE = 16 * 1024 * 1024
 #: Clients whose sessions are known by name, at most.
 MAX_NAMED = 1000
+#: How long a client that has closed its connection may still tell of its session's end, or come back, in seconds.
+LEAVING_S = 3.0
 
 
 @dataclass(frozen=True)
@@ -66,17 +68,21 @@ class Daemon:
 
     Args:
         place: where it is found.
+        lock: descriptor of its lock, which is let go as soon as it listens no more, for visitors may stay long.
         idle_s: how long it stays without a visitor, in seconds.
     """
 
-    def __init__(self, place: Place, *, idle_s: float = IDLE_S) -> None:
+    def __init__(self, place: Place, *, lock: int, idle_s: float = IDLE_S) -> None:
         self._place = place
+        self._lock = lock
         self._idle_s = idle_s
         self._token = secrets.token_urlsafe(24) if not place.socket else ""
         self._openings: dict[Settings, Opening] = {}
         #: MCP sessions by the process of their client, and the names that hooks of such processes gave
         self._sessions: dict[int, list[_Session]] = {}
         self._named: dict[int, str] = {}
+        #: sessions whose end nobody has told yet, and what is to be done when their client goes
+        self._unended: dict[str, Callable[[], None]] = {}
         self._visitors = 0
         self._left_at = 0.0
         self._closing = False
@@ -87,6 +93,7 @@ class Daemon:
         self._left_at = anyio.current_time()
         try:
             async with anyio.create_task_group() as tasks, listener:
+                self._tasks = tasks
                 tasks.start_soon(self._serve, listener)
                 await self._until_unneeded()
                 self._unlist()
@@ -115,6 +122,7 @@ class Daemon:
             self._closing = True
             with contextlib.suppress(OSError):
                 os.unlink(self._place.socket or self._place.address)  # noqa: PTH108
+            os.close(self._lock)
 
     async def _serve(self, listener: anyio.abc.Listener[anyio.abc.SocketStream]) -> None:
         await listener.serve(self._receive)
@@ -184,6 +192,15 @@ class Daemon:
             await self._serve_session(session, lines, stream)
         finally:
             self._sessions[client].remove(session)
+            if session.name in self._unended:
+                self._tasks.start_soon(self._see_off, client, session.name)
+
+    async def _see_off(self, client: int, session: str) -> None:
+        """Do what is to be done at a session's end when its client goes without telling of it: some never do."""
+        async with self._visitor():
+            await anyio.sleep(LEAVING_S)
+            if not self._sessions[client] and (end := self._unended.pop(session, None)) is not None:
+                await anyio.to_thread.run_sync(end)
 
     def _session_of(self, visit: Visit) -> str:
         """The name that a client's hooks gave its session, "" when none came yet."""
@@ -202,8 +219,17 @@ class Daemon:
             await stream.aclose()
         if answered.session and visit.parents:
             self._name(visit, answered.session)
+        self._note_end(answered)
         if answered.later is not None:
             await anyio.to_thread.run_sync(answered.later)
+
+    def _note_end(self, hooked: Hooked) -> None:
+        """Know of a session whether its end is still to be told."""
+        self._unended.pop(hooked.session, None)
+        if hooked.session and hooked.on_leaving is not None:
+            while len(self._unended) >= MAX_NAMED:
+                del self._unended[next(iter(self._unended))]
+            self._unended[hooked.session] = hooked.on_leaving
 
     def _name(self, visit: Visit, session: str) -> None:
         """Let the MCP connections of the client that sent a hook be of the session that it names: what an agent
@@ -214,7 +240,7 @@ class Daemon:
                 del self._named[next(iter(self._named))]
             self._named[client] = session
             for other in self._sessions.get(client, ()):
-                other.name(session)
+                other.take(session)
 
     async def _serve_session(self, session: "_Session", lines: "_Lines", stream: anyio.abc.SocketStream) -> None:
         opening = session.opening
@@ -236,13 +262,13 @@ class _Session:
 
     def __init__(self, opening: Opening, name: str) -> None:
         self.opening = opening
-        self._name = name
+        self.name = name
         self._service: Afterwit | None = None
 
-    def name(self, name: str) -> None:
+    def take(self, name: str) -> None:
         """Take the name that the client's hooks give the session."""
-        if name != self._name:
-            self._name, self._service = name, None
+        if name != self.name:
+            self.name, self._service = name, None
 
     def service(self) -> "Afterwit":
         """The open service, as this visitor writes to it.
@@ -253,7 +279,7 @@ class _Session:
         service = self._service
         if service is None:
             shared = self.opening.get()
-            service = self._service = shared.as_writer(replace(shared.writer, session=self._name))
+            service = self._service = shared.as_writer(replace(shared.writer, session=self.name))
         return service
 
 
@@ -394,13 +420,10 @@ def run_daemon(place: Place) -> int:
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     logging.getLogger("mcp").setLevel(logging.WARNING)
     signal.signal(signal.SIGTERM, _stop)
-    daemon = Daemon(place, idle_s=float(os.environ.get(IDLE_VARIABLE) or IDLE_S))
+    daemon = Daemon(place, lock=held, idle_s=float(os.environ.get(IDLE_VARIABLE) or IDLE_S))
     _log.info("Afterwit %s serves %s (process %s)", __version__, place.data_dir, os.getpid())
-    try:
-        with contextlib.suppress(KeyboardInterrupt):
-            asyncio.run(daemon.run())
-    finally:
-        os.close(held)
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(daemon.run())
     _log.info("Nobody has been here for a while; leaving.")
     return 0
 

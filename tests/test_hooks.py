@@ -4,15 +4,17 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.doors import environment
+from tests.doors import PATIENCE_S, environment
 from tests.test_sessions import claude_work, session
 
 from afterwit import Afterwit, Trust, Writer
+from afterwit.clock import utc_now
 from afterwit.config import load_settings
 from afterwit.errors import InvalidInput
 from afterwit.serve.hooks import MAX_CHARACTERS, answer, read_event
@@ -187,9 +189,13 @@ def test_what_a_session_taught_is_known_as_soon_as_it_ends(memory: Afterwit, pro
 
 
 @pytest.mark.parametrize("name", ["Stop", "SessionEnd"])
-def test_a_session_in_which_nothing_was_asked_has_no_transcript(memory: Afterwit, project: Path, name: str) -> None:
-    gone = told(name, project) | {"transcript_path": str(project / "gone.jsonl")}
-    assert answer(memory, gone).later is None
+def test_a_session_in_which_nothing_was_asked_has_no_transcript(
+    memory: Afterwit, project: Path, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    later = answer(memory, told(name, project) | {"transcript_path": str(project / "gone.jsonl")}).later
+    assert later is not None
+    later()
+    assert caplog.messages == []
 
 
 @pytest.mark.parametrize("payload", [None, [], "text", {}, {"hook_event_name": "Dream"}, {"hook_event_name": 7}])
@@ -247,6 +253,41 @@ def test_the_command_answers_and_never_fails(tmp_path: Path, project: Path, word
     for payload in ("", "prose", "[1]", '{"hook_event_name": "Dream"}', '{"hook_event_name": "Stop"}'):
         done = hook(data, payload, *words)
         assert (done.returncode, done.stdout) == (0, ""), payload
+
+
+def test_a_session_whose_client_goes_without_a_word_ends_all_the_same(tmp_path: Path, project: Path) -> None:
+    data = tmp_path / "data"
+    # Read by the clock of the machine, not long after it was written.
+    transcript = session(tmp_path / "s1.jsonl", claude_work(), at=utc_now())
+    event = told("Stop", project) | {"transcript_path": str(transcript), "session_id": "claude-1"}
+    client = subprocess.Popen(
+        [sys.executable, "-m", "afterwit", "mcp"],
+        env=environment(data, AFTERWIT_DAEMON_IDLE_S="20"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert client.stdin is not None and client.stdout is not None
+    params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
+    client.stdin.write(json.dumps(asked).encode() + b"\n")
+    client.stdin.flush()
+    assert b'"result"' in client.stdout.readline()
+    assert hook(data, json.dumps(event), "--client", "claude-code").returncode == 0
+    settings = load_settings(environ={}, overrides={"data_dir": str(data), "embedder": "none"})
+    with Afterwit.open(settings=settings) as memory:
+        wait_until(memory.tasks)
+        assert memory.list(kinds=["lesson"]) == [], "the session goes on"
+        client.stdin.close()
+        client.wait(60)
+        client.stdout.close()
+        wait_until(lambda: memory.list(kinds=["lesson"]))
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    ends = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < ends, "it never came true"
+        time.sleep(0.1)
 
 
 def test_where_no_daemon_can_be_a_hook_says_nothing_and_succeeds(tmp_path: Path, project: Path) -> None:

@@ -64,6 +64,8 @@ class Hooked:
     session: str = ""
     #: what is to be done after the answer; None = nothing
     later: Callable[[], None] | None = None
+    #: what is to be done when the client goes without telling of the session's end; None = it has told
+    on_leaving: Callable[[], None] | None = None
 
 
 @dataclass(frozen=True)
@@ -182,7 +184,7 @@ def answer(service: "Afterwit", payload: Any, *, event: str = "", client: str = 
     if hits:
         context = _context(hits)
         output = {"hookSpecificOutput": {"hookEventName": told.name, "additionalContext": context}}
-    return Hooked(output, session, watch.later())
+    return Hooked(output, session, watch.later(), watch.on_leaving())
 
 
 def _context(hits: Sequence["Hit"]) -> str:
@@ -227,18 +229,29 @@ class Watch:
 
     def later(self) -> Callable[[], None] | None:
         """What is to be done after the answer: the transcript's new part becomes steps and lessons."""
+        match self._told.event:
+            case "stop":
+                return self._follow(live=True)
+            case "session_end":
+                # The file has only just been written: its time would say that the session goes on.
+                return self._follow(live=False)
+            case _:
+                return None
+
+    def on_leaving(self) -> Callable[[], None] | None:
+        """What is to be done when the client goes without a word, as if it had told of the session's end."""
+        return None if self._told.event == "session_end" else self._follow(live=False)
+
+    def _follow(self, *, live: bool) -> Callable[[], None] | None:
         told = self._told
-        if told.event not in ("stop", "session_end") or not told.transcript:
+        if not told.transcript:
             return None
-        if not Path(told.transcript).exists():
-            return None  # a session in which nothing was asked
 
         def follow() -> None:
+            if not Path(told.transcript).exists():
+                return  # nothing was asked
             try:
-                client = "" if told.client == _ANY else told.client
-                self._service.follow_session(
-                    told.transcript, client=client, session_id=told.session, live=told.event == "stop"
-                )
+                self._service.follow_session(told.transcript, client=told.client, session_id=told.session, live=live)
             except AfterwitError as error:
                 _log.warning("Session %s was not followed: %s", told.session, error)
 

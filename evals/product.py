@@ -24,7 +24,7 @@ from afterwit import (
     load_settings,
     rank,
 )
-from afterwit.embedding import Embedder, open_embedder
+from afterwit.embedding import Embedder, embed_queries, open_embedder
 from afterwit.recall import candidate_signals
 from afterwit.records import KeyFilter, Kind, Memory, Step, Task
 from afterwit.review import review_steps
@@ -156,7 +156,7 @@ class Shelf:
         """Memory ids by cosine alone."""
         if self.embedder is None:
             return []
-        vector, model = self.embedder.embed([ask.query])[0], self.embedder.model
+        vector, model = embed_queries(self.embedder, [ask.query])[0], self.embedder.model
         store, space = self.service.store, self.service.space
         return [scored.id for scored in store.search_vectors(space, _where(ask), vector, model, limit=_limit(ask))]
 

@@ -16,8 +16,11 @@ from hypothesis import strategies as st
 from afterwit.config import load_settings
 from afterwit.embedding import (
     CachingEmbedder,
+    CombinedEmbedder,
     HashEmbedder,
+    Part,
     UseEmbedder,
+    embed_queries,
     from_vector,
     open_embedder,
     prepare,
@@ -26,6 +29,7 @@ from afterwit.embedding import (
 from afterwit.embedding import arrays as arrays_file
 from afterwit.embedding.base import Background
 from afterwit.embedding.encoder import CompiledTokenizer, OwnTokenizer, load_encoder, load_tokenizer, one_blas_thread
+from afterwit.embedding.scale import scale_of
 from afterwit.embedding.use import MAX_TOKENS, Package, find_package
 from afterwit.errors import ConfigError, ProviderError
 
@@ -171,6 +175,41 @@ def test_batches_and_lone_surrogates_pass_the_cache() -> None:
     assert cached.embed([]).shape == (0, 256)
     assert cached.embed(["a", "b"]).shape == (2, 256)
     np.testing.assert_array_equal(cached.embed(["\ud800"]), cached.embed(["?"]))
+
+
+class AskingApart(CountingEmbedder):
+    """Turns questions round."""
+
+    def embed_queries(self, texts):
+        return -self.embed(texts)
+
+
+def test_questions_are_embedded_in_their_own_way_where_a_model_has_one() -> None:
+    apart, plain = AskingApart(), HashEmbedder()
+    np.testing.assert_array_equal(embed_queries(apart, ["a"]), -plain.embed(["a"]))
+    np.testing.assert_array_equal(embed_queries(plain, ["a"]), plain.embed(["a"]))
+    both = CombinedEmbedder([Part(apart), Part(plain)])
+    np.testing.assert_allclose(embed_queries(both, ["a"]) @ both.embed(["a"]).T, [[0.0]], atol=1e-6)
+
+
+def test_the_cache_keeps_questions_and_what_is_kept_apart() -> None:
+    inner = AskingApart()
+    cached = CachingEmbedder(inner)
+    for _ in range(2):
+        np.testing.assert_array_equal(embed_queries(cached, ["a"]), -cached.embed(["a"]))
+    assert inner.asked == ["a", "a"]
+
+
+def test_scale_is_that_of_questions_against_what_is_kept() -> None:
+    assert scale_of(AskingScale()).mean == pytest.approx(-scale_of(HashEmbedder(31)).mean)
+
+
+class AskingScale(AskingApart):
+    """As `HashEmbedder(31)` with questions turned round."""
+
+    def __init__(self) -> None:
+        HashEmbedder.__init__(self, 31)
+        self.model, self.asked = "asking-scale", []
 
 
 def test_cache_is_safe_between_threads() -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from afterwit.embedding import Embedder
+from afterwit.embedding import Embedder, embed_queries
 from afterwit.embedding.scale import Scale, scale_of
 from afterwit.errors import ProviderError
 from afterwit.records import KeyFilter
@@ -43,7 +43,7 @@ class Aim:
 
 
 def aim(texts: Sequence[str], embedders: Sequence[Embedder]) -> tuple[Aim, tuple[str, ...]]:
-    """Embed texts with every model.
+    """Embed what is looked for with every model.
 
     Args:
         texts: at least one.
@@ -57,7 +57,7 @@ def aim(texts: Sequence[str], embedders: Sequence[Embedder]) -> tuple[Aim, tuple
     degraded: list[str] = []
     for embedder in embedders:
         try:
-            made, model, scale = embedder.embed(texts), embedder.model, scale_of(embedder)
+            made, model, scale = embed_queries(embedder, texts), embedder.model, scale_of(embedder)
         except ProviderError as error:
             degraded.append(f"vector: {error}")
             continue

@@ -5,13 +5,14 @@ is opened, and the offline default in the background.
 """
 
 from afterwit.config import Settings
-from afterwit.embedding.base import CachingEmbedder, Embedder, from_vector, prepare, to_vector
+from afterwit.embedding.base import AsksApart, CachingEmbedder, Embedder, embed_queries, from_vector, prepare, to_vector
 from afterwit.embedding.combined import WEIGHTS, CombinedEmbedder, Part, combine
 from afterwit.embedding.hashing import HashEmbedder
 from afterwit.embedding.use import UseEmbedder
 from afterwit.errors import ConfigError
 
 __all__ = [
+    "AsksApart",
     "CachingEmbedder",
     "CombinedEmbedder",
     "Embedder",
@@ -19,6 +20,7 @@ __all__ = [
     "Part",
     "UseEmbedder",
     "combine",
+    "embed_queries",
     "from_vector",
     "open_embedder",
     "prepare",

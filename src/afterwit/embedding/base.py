@@ -6,7 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +68,24 @@ class Embedder(Protocol):
     def close(self) -> None:
         """Release the model and connections; `embed` then raises `ProviderError`."""
         ...
+
+
+@runtime_checkable
+class AsksApart(Protocol):
+    """What an `Embedder` is besides, when its model reads a question otherwise than what may answer it."""
+
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors of questions, to be compared with those that `embed` makes of what is kept; else as `embed`."""
+        ...
+
+
+def embed_queries(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
+    """Vectors of what is looked for; most models make no difference between that and what is kept.
+
+    Raises:
+        ProviderError: as `Embedder.embed`.
+    """
+    return embedder.embed_queries(texts) if isinstance(embedder, AsksApart) else embedder.embed(texts)
 
 
 def prepare(text: str, *, characters: int) -> str:
@@ -146,6 +164,10 @@ class Background(Generic[Loaded]):
 _SEARCHED = 8
 
 
+def _digest(text: str, use: bytes) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16, person=use).digest()
+
+
 class CachingEmbedder:
     """Remembers the vectors of texts that come few at a time: queries and tasks, which tend to repeat.
 
@@ -176,16 +198,27 @@ class CachingEmbedder:
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See `Embedder.embed`; larger batches pass by the cache."""
+        return self._remembered(texts, self._inner.embed, b"")
+
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """See `AsksApart.embed_queries`; larger batches pass by the cache."""
+        if not isinstance(self._inner, AsksApart):
+            return self.embed(texts)
+        return self._remembered(texts, self._inner.embed_queries, b"query")
+
+    def _remembered(
+        self, texts: Sequence[str], make: Callable[[Sequence[str]], NDArray[np.float32]], use: bytes
+    ) -> NDArray[np.float32]:
         if not 1 <= len(texts) <= _SEARCHED:
-            return self._inner.embed(texts)
-        keys = [hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest() for text in texts]
+            return make(texts)
+        keys = [_digest(text, use) for text in texts]
         with self._lock:
             known = {key: self._rows[key] for key in keys if key in self._rows}
             for key in known:
                 self._rows.move_to_end(key)
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
         if missing:
-            known |= dict(zip(missing, self._inner.embed(list(missing.values())).copy(), strict=True))
+            known |= dict(zip(missing, make(list(missing.values())).copy(), strict=True))
             with self._lock:
                 self._rows |= {key: known[key] for key in missing}
                 while len(self._rows) > self._entries:

@@ -1,13 +1,15 @@
 """Several embedders side by side: their vectors, weighted, become one longer vector."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from afterwit.embedding.base import Embedder, has_cjk
+from afterwit.embedding.base import Embedder, embed_queries, has_cjk
+
+_Make = Callable[[Embedder, Sequence[str]], NDArray[np.float32]]
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,11 @@ class CombinedEmbedder:
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See `Embedder.embed`."""
-        return np.concatenate([self._weighted(part, texts) for part in self._parts], axis=1) / self._lengths(texts)
+        return self._joined(texts, lambda embedder, own: embedder.embed(own))
+
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """See `AsksApart.embed_queries`: each part asks in its own way."""
+        return self._joined(texts, embed_queries)
 
     def warm(self) -> None:
         """See `Embedder.warm`."""
@@ -64,11 +70,15 @@ class CombinedEmbedder:
     def _speaks(self, part: Part, text: str) -> bool:
         return not (part.only_latin and has_cjk(text))
 
-    def _weighted(self, part: Part, texts: Sequence[str]) -> NDArray[np.float32]:
+    def _joined(self, texts: Sequence[str], make: _Make) -> NDArray[np.float32]:
+        rows = np.concatenate([self._weighted(part, texts, make) for part in self._parts], axis=1)
+        return rows / self._lengths(texts)
+
+    def _weighted(self, part: Part, texts: Sequence[str], make: _Make) -> NDArray[np.float32]:
         rows = np.zeros((len(texts), part.embedder.dimensions), dtype=np.float32)
         spoken = [position for position, text in enumerate(texts) if self._speaks(part, text)]
         if spoken:
-            rows[spoken] = part.embedder.embed([texts[position] for position in spoken])
+            rows[spoken] = make(part.embedder, [texts[position] for position in spoken])
         return rows * np.float32(math.sqrt(part.weight))
 
     def _lengths(self, texts: Sequence[str]) -> NDArray[np.float32]:

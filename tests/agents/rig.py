@@ -89,11 +89,11 @@ class Rig:
             "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
         }
 
-    def run(self, program: str, *words: str) -> str:
+    def run(self, program: str, *words: str, **variables: str) -> str:
         """What a client prints, run in the project; fails when it does."""
         done = subprocess.run(
             [*client_command(program, AGENTS), *words],
-            env=self.environ(),
+            env=self.environ() | variables,
             cwd=self.project,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -170,9 +170,9 @@ class Agent:
         self.prepare(rig)
         rig.afterwit("connect", self.client)
 
-    def ask(self, rig: Rig, prompt: str) -> str:
+    def ask(self, rig: Rig, prompt: str, **variables: str) -> str:
         """One session with one prompt."""
-        return rig.run(self.program, *self.before, prompt, *self.after)
+        return rig.run(self.program, *self.before, prompt, *self.after, **variables)
 
     def runs(self, command: str) -> Call:
         """The turn in which the model runs a command."""

@@ -1,9 +1,11 @@
 """What makes a memory relevant: concepts, the words that matter in a question, the kind of answer it wants."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from afterwit import concepts
 from afterwit.answers import asked_kinds, asks_of_failure, asks_of_rule, is_strict
 from afterwit.concepts import concepts_of, lexicon
 from afterwit.config import load_settings
@@ -58,6 +60,12 @@ def test_other_words_do_not_meet(one: str, other: str) -> None:
 
 def test_an_expression_counts_only_whole() -> None:
     assert meant("washing machine") - meant("washing") - meant("machine")
+
+
+def test_the_lists_are_written_folded() -> None:
+    for path in Path(concepts.__file__).parent.glob("*.txt"):
+        words = " ".join(line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#"))
+        assert words == fold(words), path.name
 
 
 def test_every_line_of_the_lists_can_be_looked_up() -> None:

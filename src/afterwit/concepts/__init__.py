@@ -2,17 +2,17 @@
 
 `everyday.txt` and `software.txt` hold synonyms, `fields.txt` words that only belong together. They are
 evidence beside the meaning of whole texts, which a small embedding model catches less well the shorter
-the texts and the farther apart their languages.
+the texts and the farther apart their languages. The lists are written folded, so that reading them is quick.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import count, pairwise
+from itertools import pairwise
 from pathlib import Path
 
-from afterwit.text import fold, index_tokens
+from afterwit.text import index_tokens
 
 _FOLDER = Path(__file__).parent
 _SAME = ("everyday.txt", "software.txt")
@@ -72,38 +72,36 @@ def pairs(word: str) -> list[str]:
 @lru_cache(maxsize=1)
 def lexicon() -> Lexicon:
     """The lists, read at the first use."""
-    numbers = count(1)
+    lines = [(name == _FIELDS, *line) for name in (*_SAME, _FIELDS) for line in _lines(name)]
+    stems = _stems(word for _, english, _ in lines for word in english)
     by_token: dict[str, list[tuple[frozenset[str], int]]] = defaultdict(list)
     chinese: dict[str, set[int]] = defaultdict(set)
     single: dict[int, list[str]] = defaultdict(list)
-    fields: set[int] = set()
-
-    def put(tokens: list[str], concept: int) -> None:
-        first, *rest = tokens
-        by_token[first].append((frozenset(rest), concept))
-        if not rest and (first.isascii() or len(first) > 1):
-            single[concept].append(first)
-
-    for name in (*_SAME, _FIELDS):
-        for english, han in _lines(name):
-            concept = next(numbers)
-            if name == _FIELDS:
-                fields.add(concept)
-            for word in english:
-                put(list(dict.fromkeys(index_tokens(word))), concept)
-            for word in han:
-                chinese[word].add(concept)
-                put(pairs(word), concept)
+    for concept, (_, english, han) in enumerate(lines, start=1):
+        for word in han:
+            chinese[word].add(concept)
+        for first, *rest in (*map(stems.__getitem__, english), *map(pairs, han)):
+            by_token[first].append((frozenset(rest), concept))
+            if not rest and (first.isascii() or len(first) > 1):
+                single[concept].append(first)
     return Lexicon(
         {token: tuple(entries) for token, entries in by_token.items()},
         {word: frozenset(concepts) for word, concepts in chinese.items()},
         {concept: tuple(dict.fromkeys(tokens)) for concept, tokens in single.items()},
-        frozenset(fields),
+        frozenset(concept for concept, (is_field, *_) in enumerate(lines, start=1) if is_field),
     )
 
 
-def _lines(name: str) -> Iterator[tuple[list[str], Iterable[str]]]:
+def _stems(words: Iterable[str]) -> dict[str, list[str]]:
+    """Index tokens of each word or expression. Plain words are cut all at once, for each gives one token."""
+    each = set(words)
+    plain = [word for word in each if word.isalpha()]
+    found = {word: [token] for word, token in zip(plain, index_tokens(" ".join(plain)), strict=True)}
+    return found | {word: list(dict.fromkeys(index_tokens(word))) for word in each if not word.isalpha()}
+
+
+def _lines(name: str) -> Iterator[tuple[list[str], list[str]]]:
     for line in (_FOLDER / name).read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
             english, _, han = line.partition("|")
-            yield [word.replace("_", " ") for word in english.split()], map(fold, han.split())
+            yield [word.replace("_", " ") for word in english.split()], han.split()

@@ -3,6 +3,8 @@
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pytest
+from evals import bench_door
 from evals.bench import key_filter, table
 from evals.bench_growth import draw, fill, measure
 
@@ -52,3 +54,13 @@ def test_growth_is_drawn_with_a_point_for_every_size() -> None:
     assert len(picture.findall(f"{space}circle")) == len(names) * len(rows)
     heights = [float(circle.attrib["cy"]) for circle in picture.findall(f"{space}circle")][: len(rows)]
     assert heights == sorted(heights, reverse=True), "more is higher up"
+
+
+@pytest.mark.slow
+def test_what_clients_wait_for_is_measured_warm_and_cold() -> None:
+    rows = {row["what"]: row for row in bench_door.measure("no model", 5, 1)}
+    warm = ["start", "session's start", "prompt", "before a tool"]
+    assert list(rows) == [*warm, "start, cold", "session's start, cold"]
+    for row in rows.values():
+        # A process that was not waited for would have used no time, a daemon that was counted much more.
+        assert 10 < row["cpu_p50_ms"] < row["wall_p50_ms"] + 1000

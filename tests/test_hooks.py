@@ -103,7 +103,7 @@ def test_no_prompt_is_no_task(memory: Afterwit, project: Path, prompt: str) -> N
 
 def test_the_lesson_comes_before_the_very_call_and_once_a_task(memory: Afterwit, project: Path) -> None:
     _teach(memory)
-    given(memory, "UserPromptSubmit", project, prompt="Set the frontend up")
+    given(memory, "UserPromptSubmit", project, prompt="Look at the sidebar")
     call = {"tool_name": "Bash", "tool_input": {"command": "cd web && npm install"}}
     assert "--legacy-peer-deps" in given(memory, "PreToolUse", project, **call)
     assert given(memory, "PreToolUse", project, **call) == ""
@@ -114,7 +114,7 @@ def test_the_lesson_comes_before_the_very_call_and_once_a_task(memory: Afterwit,
 
 def test_a_failed_call_is_given_the_lesson_against_its_fault(memory: Afterwit, project: Path) -> None:
     _teach(memory)
-    given(memory, "UserPromptSubmit", project, prompt="Set the frontend up")
+    given(memory, "UserPromptSubmit", project, prompt="Look at the sidebar")
     call = {"tool_name": "Bash", "tool_input": {"command": "npm ci"}}
     assert "--legacy-peer-deps" in given(memory, "PostToolUse", project, **call, tool_response=FAILED)
     assert given(memory, "PostToolUse", project, **call, tool_response={"stdout": "added 12", "exit_code": 0}) == ""

@@ -1,15 +1,16 @@
 """Settings from defaults, file, environment and call."""
 
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
-from afterwit.config import SETTINGS, Settings, load_settings, setting_names
+from afterwit.config import SETTINGS, Settings, load_settings
 from afterwit.errors import ConfigError
 
 
 def test_table_and_record_name_the_same_settings() -> None:
-    assert {setting.name for setting in SETTINGS} == set(setting_names())
+    assert {setting.name for setting in SETTINGS} == {field.name for field in fields(Settings)}
     assert len(SETTINGS) <= 30
 
 

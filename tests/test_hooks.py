@@ -17,7 +17,7 @@ from afterwit import Afterwit, Trust, Writer
 from afterwit.clock import utc_now
 from afterwit.config import load_settings
 from afterwit.errors import InvalidInput
-from afterwit.serve.hooks import MAX_CHARACTERS, answer, read_event
+from afterwit.serve.hooks import MAX_CHARACTERS, answer, attempt, read_event
 from afterwit.service import session_name
 from afterwit.storage import open_store
 from afterwit.testing import FixedClock, HashEmbedder
@@ -202,6 +202,16 @@ def test_a_session_in_which_nothing_was_asked_has_no_transcript(
 def test_an_event_that_makes_no_sense_is_an_error_for_the_log(payload: Any) -> None:
     with pytest.raises(InvalidInput):
         read_event(payload)
+
+
+def test_a_fault_of_ours_is_a_line_in_the_log_and_no_fault_of_the_agent(caplog: pytest.LogCaptureFixture) -> None:
+    def broken() -> Afterwit:
+        raise RuntimeError("a fault of ours")
+
+    for given in (b"", b"prose", b"[1]", b'{"hook_event_name": "Stop"}', {"hook_event_name": "Stop"}):
+        hooked = attempt(broken, given, event="Stop")
+        assert (hooked.output, hooked.later) == ({}, None)
+    assert "a fault of ours" in caplog.text
 
 
 def test_odd_fields_do_no_harm(memory: Afterwit, project: Path) -> None:

@@ -3,7 +3,7 @@
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -198,8 +198,3 @@ def _check(settings: Settings) -> None:
         raise ConfigError(f'Setting llm_extract is {settings.llm_extract!r}; use "on" or "off".')
     if settings.log_level not in {"DEBUG", "INFO", "WARNING", "ERROR"}:
         raise ConfigError(f"Setting log_level is {settings.log_level!r}; use DEBUG, INFO, WARNING or ERROR.")
-
-
-def setting_names() -> tuple[str, ...]:
-    """Names of all settings, in the table's order."""
-    return tuple(item.name for item in fields(Settings))

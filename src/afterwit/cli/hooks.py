@@ -1,17 +1,13 @@
 """The command that agents' clients run at set moments: hook."""
 
 import json
-import logging
 import sys
-from typing import Any
+from contextlib import ExitStack
 
 import click
 
 from afterwit.cli.options import TEXT, json_option
 from afterwit.cli.session import Session, pass_session
-from afterwit.errors import AfterwitError
-
-_log = logging.getLogger(__name__)
 
 
 @click.command("hook", short_help="Answer a client's hook. 响应客户端钩子。")
@@ -33,17 +29,18 @@ def hook(session: Session, event: str, client: str, in_process: bool) -> None:
       echo '{"hook_event_name": "SessionStart", "cwd": "."}' | afterwit hook
       echo '{"prompt": "deploy atlas", "cwd": "."}' | afterwit hook UserPromptSubmit --client claude-code
     """
-    from afterwit.serve.hooks import answer  # noqa: PLC0415 - prose brings the text layer along
+    from afterwit.serve.hooks import attempt  # noqa: PLC0415 - prose brings the text layer along
     from afterwit.serve.mcp import open_for_agents  # noqa: PLC0415
 
-    try:
-        payload: Any = json.loads(sys.stdin.buffer.read() or b"{}")
-        with open_for_agents(session.settings) as service:
-            hooked = answer(service, payload, event=event, client=client)
-            if hooked.output:
-                click.echo(json.dumps(hooked.output, ensure_ascii=False))
-                sys.stdout.flush()
-            if hooked.later is not None:
-                hooked.later()
-    except (AfterwitError, ValueError) as error:
-        _log.warning("Hook %s: %s", event, error)
+    with ExitStack() as opened:
+        hooked = attempt(
+            lambda: opened.enter_context(open_for_agents(session.settings)),
+            sys.stdin.buffer.read(),
+            event=event,
+            client=client,
+        )
+        if hooked.output:
+            click.echo(json.dumps(hooked.output, ensure_ascii=False))
+            sys.stdout.flush()
+        if hooked.later is not None:
+            hooked.later()

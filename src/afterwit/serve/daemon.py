@@ -31,7 +31,7 @@ from afterwit.config import Settings, load_settings
 from afterwit.door import ALREADY_THERE, ANSWER_S, IDLE_VARIABLE, MAX_LINE, Place, try_lock
 from afterwit.errors import AfterwitError
 from afterwit.serve.calls import Opening
-from afterwit.serve.hooks import Hooked, answer
+from afterwit.serve.hooks import Hooked, attempt
 from afterwit.serve.mcp import LAST_ANSWERS_S, answering_all, build_server, open_for_agents
 
 if TYPE_CHECKING:
@@ -210,9 +210,8 @@ class Daemon:
         """Answer an event of a client, then do in the background what it asks for."""
         given = await lines.rest(MAX_MESSAGE)
         get = self._opening(visit.settings).get
-        answered = await anyio.to_thread.run_sync(_answer_hook, get, given, visit.hook)
-        if answered is None:
-            return
+        told = {name: visit.hook.get(name, "") for name in ("event", "client")}
+        answered = await anyio.to_thread.run_sync(partial(attempt, get, given, **told))
         if answered.output:
             await stream.send(json.dumps(answered.output, ensure_ascii=False).encode() + b"\n")
         with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
@@ -324,16 +323,6 @@ class _Lines:
         if len(self._rest) > most:
             raise ValueError(f"more than {most} bytes")
         return bytes(self._rest)
-
-
-def _answer_hook(get_service: "Callable[[], Afterwit]", given: bytes, told: Mapping[str, str]) -> Hooked | None:
-    """What a hook gives back; None, with a line in the log, when it makes no sense or fails."""
-    try:
-        payload: Any = json.loads(given or b"{}")
-        return answer(get_service(), payload, event=told.get("event", ""), client=told.get("client", ""))
-    except (ValueError, AfterwitError) as error:
-        _log.warning("Hook %s: %s", told.get("event", ""), error)
-    return None
 
 
 async def _say(stream: anyio.abc.SocketStream, answer: Mapping[str, Any]) -> None:

@@ -187,6 +187,28 @@ def answer(service: "Afterwit", payload: Any, *, event: str = "", client: str = 
     return Hooked(output, session, watch.later(), watch.on_leaving())
 
 
+def attempt(
+    get_service: "Callable[[], Afterwit]", given: bytes | Mapping[str, Any], *, event: str = "", client: str = ""
+) -> Hooked:
+    """What a hook gives for an event, as doors need it: whatever goes wrong is a line in the log, and nothing is
+    given, for an agent is never held up by its memory.
+
+    Args:
+        get_service: gives the open service, perhaps after a wait.
+        given: what the client wrote, as bytes of JSON or read already.
+        event: as in `answer`.
+        client: as in `answer`.
+    """
+    try:
+        payload: Any = json.loads(given or b"{}") if isinstance(given, bytes) else given
+        return answer(get_service(), payload, event=event, client=client)
+    except (AfterwitError, ValueError) as error:
+        _log.warning("Hook %s: %s", event, error)
+    except Exception:  # noqa: BLE001  see above
+        _log.exception("Hook %s failed", event)
+    return Hooked({})
+
+
 def _context(hits: Sequence["Hit"]) -> str:
     """The hits between fences, as many as there is room for."""
     spoken = language("".join(hit.memory.summary for hit in hits))

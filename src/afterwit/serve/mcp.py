@@ -30,7 +30,6 @@ from pydantic import ValidationError
 
 from afterwit import __version__
 from afterwit.config import Settings
-from afterwit.errors import AfterwitError
 from afterwit.serve.calls import Opening, call, unknown_tool
 from afterwit.serve.tools import BY_NAME, INSTRUCTIONS, TOOLS, ToolSpec
 
@@ -96,14 +95,10 @@ def build_server(get_service: "Callable[[], Afterwit]") -> Server[Any]:
 
 
 def _hook(get_service: "Callable[[], Afterwit]", arguments: Mapping[str, Any]) -> str:
-    """Answer a hook that comes as a call of a tool: whatever goes wrong is a logged line, and nothing is given."""
-    from afterwit.serve.hooks import answer  # noqa: PLC0415  brings the text layer along
+    """Answer a hook that comes as a call of a tool."""
+    from afterwit.serve.hooks import attempt  # noqa: PLC0415  brings the text layer along
 
-    try:
-        hooked = answer(get_service(), arguments)
-    except AfterwitError as error:
-        _log.warning("Hook %s: %s", arguments.get("hook_event_name", ""), error)
-        return "{}"
+    hooked = attempt(get_service, arguments, event=str(arguments.get("hook_event_name", "")))
     if hooked.later is not None:
         threading.Thread(target=hooked.later, name="afterwit-follow", daemon=True).start()
     return json.dumps(hooked.output, ensure_ascii=False)

@@ -8,7 +8,7 @@ from afterwit.recall import Hit
 from afterwit.records import GLOBAL, KeyFilter, Memory, RecordUse, Standing, Task, TaskStatus, Use, new_id
 from afterwit.review.actions import Act, act_of
 from afterwit.review.signatures import is_failure, signature
-from afterwit.service.briefing import BINDING
+from afterwit.service.briefing import BINDING, URGENCY
 from afterwit.service.places import goal_of
 from afterwit.service.stepping import read_step
 from afterwit.service.tasks import ATTENDED, Tasks
@@ -23,8 +23,6 @@ _MOST_FOR_A_CALL = 2
 _MOST_ADVICE = 200
 #: How relevant advice without the very fault must be to be shown after a failure, 0..1.
 _SURE = 0.7
-#: Kinds of action that change something outside, before which all rules and constraints are asked.
-_RISKY = frozenset({"migrate", "service", "sql", "vcs", "install", "http", "run"})
 
 
 class Attending(Tasks):
@@ -46,7 +44,8 @@ class Attending(Tasks):
         rows.sort(key=lambda row: (row.scope == GLOBAL, -row.trust, -row.basis.strength, -row.use_count, row.id))
         orders = [Hit(row, 1.0, 1.0) for row in rows[:_MOST_ORDERS]]
         task = Task(id="", space=self.space, goal="", started_at=now, scope=scope)
-        return [*orders, *(hit for hit in self._intents(task, now) if not hit.warnings or hit.score >= 1.0)]
+        # An intent for "the next task" waits until there is one.
+        return [*orders, *(hit for hit in self._intents(task, now) if hit.score > URGENCY["next_task"])]
 
     def on_prompt(self, prompt: str, *, scope: str = GLOBAL) -> list[Hit]:
         """What matters for what the user has just asked. A new request begins a task of the session; one that

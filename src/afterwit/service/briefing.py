@@ -23,7 +23,7 @@ CASES = (Kind.LESSON, Kind.FAILURE, Kind.DECISION, Kind.FACT)
 _MOST_OF_A_PART = 5
 _BINDING_SHARE = 0.4
 #: What is brought up first.
-_URGENCY = {"overdue": 3.0, "due": 2.0, "triggered": 1.0, "next_task": 0.0}
+URGENCY = {"overdue": 3.0, "due": 2.0, "triggered": 1.0, "next_task": 0.0}
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class Briefings(Reviewing):
         for memory in self.store.find(self.space, where, limit=200):
             due = due_state(memory, now=now, timezone=self.settings.timezone, goal=task.goal, scope=task.scope)
             if due is not None:
-                found.append(Hit(memory, 1.0, _URGENCY[due.state], warnings=(due.why,)))
+                found.append(Hit(memory, 1.0, URGENCY[due.state], warnings=(due.why,)))
         found.sort(key=lambda hit: (-hit.score, hit.memory.id))
         return tuple(found[:_MOST_OF_A_PART])
 

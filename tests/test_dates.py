@@ -252,6 +252,16 @@ EXPIRIES = [
     ("open from March to May every year", ""),
     ("The weekly meeting is on Friday", ""),
     ("项目本月底上线", ""),
+    ("暖气从十月到四月开放", ""),
+    ("暖气从十月到次年四月开放", ""),
+    ("The heating is on from October to April", ""),
+    ("The outdoor pool opens from May to September", ""),
+    ("七月到九月是旺季，人手要翻倍", ""),
+    ("从2025年十月到2026年四月暖气免费", "2026-05-01"),
+    ("Priya is away from June to August", "2025-09-01"),
+    ("从六月到八月他在慕尼黑出差", "2025-09-01"),
+    ("worked there from January to February", "2025-03-01"),
+    ("月底交的报销拖到下个月中旬才到账", ""),
 ]
 
 
@@ -282,6 +292,10 @@ STARTS = [
     ("the email from Friday", ""),
     ("a quote from 2024", ""),
     ("works from Monday to Friday", ""),
+    ("暖气从十月到四月开放", ""),
+    ("暖气从十月到次年四月开放", ""),
+    ("The heating is on from October to April", ""),
+    ("Priya is away from June to August", "2025-06-01"),
 ]
 
 

@@ -181,6 +181,13 @@ def test_expired_memory_is_not_recalled_after_its_end(memory: Afterwit, clock: F
     assert found(memory, "Chengdu travelling", as_of=START + DAY)
 
 
+def test_account_of_what_happened_does_not_expire_with_the_time_it_names(memory: Afterwit) -> None:
+    said = "下周去青岛旅游住的海景花园酒店隔音很差，不要再订。"
+    lesson, fact = memory.write(said, kind="lesson"), memory.write("下周去成都旅游。", kind="fact")
+    assert memory.get(lesson.id).valid_to is None
+    assert memory.get(fact.id).valid_to is not None
+
+
 def test_numbers_and_names_that_differ_stay_apart(memory: Afterwit) -> None:
     for words in ("Room 101 has a projector.", "Room 102 has a projector.", "张三喜欢咖啡。", "李四喜欢咖啡。"):
         assert memory.write(words, kind="fact").outcome is Outcome.STORED

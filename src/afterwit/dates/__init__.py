@@ -50,6 +50,8 @@ _REPEATED = re.compile(
 )
 #: "Monday to Friday" is a habit, not a stretch of time.
 _HABIT = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)|周|星期|礼拜", re.IGNORECASE)
+#: "到下个月才到账" tells when something begins, not until when it holds.
+_ONLY_THEN_ZH = re.compile(r"[^，。；,;]{0,4}才")
 _HOLDS_BEFORE = re.compile(r"\s*(?:之前|以前|前)[，, ]*(?:都|不|别|没|禁止|暂停|勿)")
 _SENT_FROM = re.compile(r"\b(?:the|an?|this|that|my|our|your|his|her|their)\s+\w+\s+from\s+(?:the )?$", re.IGNORECASE)
 _CHANGED = re.compile(
@@ -207,7 +209,7 @@ def _end_of(text: str, phrase: Phrase, now: datetime) -> datetime | None:
     if _UNTIL.search(before) or _UNTIL_RIGHT_ZH.match(after):
         return span.end
     if _UNTIL_LEFT_ZH.search(before):
-        return None if _MUST_BE_DONE.search(after) else span.end
+        return None if _MUST_BE_DONE.search(after) or _ONLY_THEN_ZH.match(after) else span.end
     return span.end if not _REPEATED.search(text) and _passes(text, phrase, now) else None
 
 
@@ -215,12 +217,24 @@ def _passes(text: str, phrase: Phrase, now: datetime) -> bool:
     """Whether the text tells of something that is over when its time is."""
     span = phrase.span
     if phrase.joined:
-        return not _HABIT.match(text, span.first)
+        return not _comes_again(text, phrase)
     if span.end <= now:
         return False
     if _WITHIN.match(text, span.last):
         return not _MUST_BE_DONE.search(text)
     return span.unit in ("hour", "day", "week", "month") and bool(_PASSING.search(text)) and not _LASTING.search(text)
+
+
+def _comes_again(text: str, phrase: Phrase) -> bool:
+    """Whether "from A to B" is a habit: days of every week, or months of every year.
+
+    Months without a year are one stretch of time only in what is past ("worked there from March to May") and in what
+    passes ("away from June to August").
+    """
+    if _HABIT.match(text, phrase.span.first):
+        return True
+    months = phrase.span.yearless is not None and phrase.span.yearless[1] is None
+    return months and not _PAST_TENSE.search(text) and not _PASSING.search(text)
 
 
 def find_start(text: str, *, now: datetime, timezone: str) -> datetime | None:
@@ -247,7 +261,7 @@ def find_start(text: str, *, now: datetime, timezone: str) -> datetime | None:
         span = looking_back.span
         before, after = preceding(text, span.first), text[span.last :]
         since, right = _FROM.search(before), _FROM_RIGHT.match(after)
-        if looking_back.joined and _HABIT.match(text, span.first):
+        if looking_back.joined and _comes_again(text, looking_back):
             continue
         if (since and not _SENT_FROM.search(before)) or right or looking_back.joined:
             backwards = (since and since.group(1)) or (right and right.group().strip() in ("以来", "至今"))

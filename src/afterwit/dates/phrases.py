@@ -28,7 +28,7 @@ _HINT_EN = re.compile(
 _HINT_ZH = re.compile(
     r"[今昨明前后][天日年晚早]|[周月年日号]|星期|礼拜|季度|小时|分钟|天(?:之|以)?[前后]|[最近过这未接今].{0,5}天"
 )
-_TO = re.compile(r"\s*(?:to|until|till|through|thru|and|-|–|—|~|到|至)\s*", re.IGNORECASE)
+_TO = re.compile(r"\s*(?:to|until|till|through|thru|and|-|–|—|~|[到至](?:次年|翌年|第二年)?)\s*", re.IGNORECASE)
 _DAY_AFTER = re.compile(r"\s*(?:到|至|-|–|—|~)\s*(?P<day>\d{1,2}|[一二三四五六七八九十]{1,3})[日号]")
 _EARLY = re.compile(
     r"\b(?:(early)|(mid)|(late)|(?:the )?(beginning|start)|(?:the )?(middle)|(?:the )?(end))(?: of|[ \-])?\s*(?:in )?$",

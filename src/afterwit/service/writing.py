@@ -46,6 +46,8 @@ SOURCE_TRUST = {
 
 #: Kinds that an agent concludes or decides itself, unless it says that the user did.
 _AGENTS_OWN = frozenset({Kind.DECISION, Kind.FAILURE, Kind.LESSON, Kind.RULE})
+#: What an account or a plan says of time is when it happened or will be done, not how long it holds.
+_UNTIMED = frozenset({Kind.FAILURE, Kind.LESSON, Kind.INTENT})
 
 
 @dataclass(frozen=True)
@@ -144,11 +146,12 @@ def to_draft(candidate: Candidate, fields: Fields, setting: Setting) -> Draft:
     topic = fields.topic if fields.topic is not None else candidate.topic
     if _is_attribute(fields):
         structured.setdefault("single_valued", True)
+    kind = fields.kind or candidate.kind
     memory = Memory(
         id=new_id(setting.now),
         space=setting.space,
         summary=candidate.summary,
-        kind=fields.kind or candidate.kind,
+        kind=kind,
         recorded_at=setting.now,
         happened_at=fields.happened_at or candidate.happened_at or setting.now,
         scope=fields.scope,
@@ -162,9 +165,9 @@ def to_draft(candidate: Candidate, fields: Fields, setting: Setting) -> Draft:
         trust=min(setting.writer.trust, SOURCE_TRUST[source.kind]),
         source=replace(source, ref=source.ref or session),
         confidence=fields.confidence if fields.confidence is not None else confidence_of(basis),
-        standing=Standing.CONFIRMED if _speaks_for_itself(basis, fields.kind or candidate.kind) else Standing.PENDING,
+        standing=Standing.CONFIRMED if _speaks_for_itself(basis, kind) else Standing.PENDING,
         valid_from=fields.valid_from or candidate.valid_from,
-        valid_to=fields.valid_to or candidate.valid_to,
+        valid_to=fields.valid_to or (None if kind in _UNTIMED else candidate.valid_to),
         supporters=(session,),
     )
     return Draft(memory, candidate.is_change)

@@ -210,9 +210,18 @@ def test_attribute_given_as_value_has_one_value_whatever_its_topic() -> None:
     assert resolve(new, known=Known(same_topic=[old]), now=NOW).receipt.outcome is Outcome.SUPERSEDED
 
 
-def test_trust_is_never_raised_above_what_a_writer_has() -> None:
-    old = memory("User likes tea.", trust=Trust.AGENT)
-    done = resolve(memory("User likes tea.", session="s2", trust=Trust.USER), known=Known([old]), now=NOW)
+@pytest.mark.parametrize("known", Trust)
+@pytest.mark.parametrize("said", Trust)
+@pytest.mark.parametrize("by_value", [False, True], ids=["same words", "same value"])
+def test_only_a_user_who_says_the_same_raises_trust_and_nobody_lowers_it(
+    known: Trust, said: Trust, *, by_value: bool
+) -> None:
+    old, new = lives("Hangzhou", trust=known), lives("Hangzhou", session="s2", trust=said)
+    if by_value:
+        new = replace(new, summary="Home is Hangzhou.")
+        done = resolve(new, known=Known(same_topic=[old]), now=NOW)
+    else:
+        done = resolve(new, known=Known(same_statement=[old]), now=NOW)
     (change,) = done.changes
     assert isinstance(change, Reinforce)
-    assert change.trust is Trust.USER
+    assert change.trust is (max(known, said) if said >= Trust.USER else known)

@@ -32,6 +32,7 @@ from afterwit.records import (
     Standing,
     Status,
     Supersede,
+    Trust,
     Vector,
 )
 from afterwit.vocabulary import is_single_valued
@@ -134,7 +135,7 @@ def merge(old: Memory, new: Memory, *, now: datetime, reason: str) -> Resolution
     """Count a new memory as further evidence for a known one that says the same; once per independent source.
 
     Args:
-        old: stays, with the better evidence of the two.
+        old: stays, with the better evidence of the two; more trusted only when a user says the same.
         new: is not stored.
         now: time of the write.
         reason: why they are one, a stable word for receipt and history.
@@ -155,7 +156,7 @@ def merge(old: Memory, new: Memory, *, now: datetime, reason: str) -> Resolution
         supporter=supporter,
         confidence=confidence,
         basis=new.basis if stronger else old.basis,
-        trust=max(old.trust, new.trust),
+        trust=_trust_of_both(old, new),
         standing=Standing.CONFIRMED if new.standing is Standing.CONFIRMED else old.standing,
         validated_at=now,
         reason=reason,
@@ -166,6 +167,12 @@ def merge(old: Memory, new: Memory, *, now: datetime, reason: str) -> Resolution
     support = old.support + (0 if again else 1)
     message = say("merged", language, support=support)
     return Resolution(tuple(changes), Receipt(Outcome.MERGED, old.id, (reason,), message))
+
+
+def _trust_of_both(old: Memory, new: Memory) -> Trust:
+    """The known one's own, unless a user says the same: an agent that repeats what it read vouches for nothing, and
+    neither does a stranger who repeats what a user said take away from it."""
+    return max(old.trust, new.trust) if new.trust >= Trust.USER else old.trust
 
 
 def _outranks(new: Memory, old: Memory) -> bool:

@@ -1,16 +1,20 @@
 """Connecting agents' clients: their files gain what is ours, lose it again, and keep everything else."""
 
 import json
+import os
 import re
 import shlex
 import stat
+import subprocess
 import sys
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import afterwit
 from afterwit.cli.clients.launch import Launch
 from afterwit.cli.clients.machine import Machine
 from afterwit.cli.clients.table import CLIENTS
@@ -213,8 +217,8 @@ def test_hooks_call_this_very_afterwit_with_a_timeout(desk: Desk, client: str) -
         word = re.sub("(?<!^)(?=[A-Z])", "-", event).lower()
         assert words[0] == "AFTERWIT_EMBEDDER=none"
         assert words[1:] == [
-            *(sys.executable, "-m", "afterwit", "--data-dir", str(desk.home / "data")),
-            *("hook", word, "--client", client),
+            *(sys.executable, "-I", "-S", "-c", words[5], str(Path(afterwit.__file__).with_name("__main__.py"))),
+            *("--data-dir", str(desk.home / "data"), "hook", word, "--client", client),
         ]
         assert hook["type"] == "command"
         assert 3 * units <= hook["timeout"] <= 30 * units
@@ -244,11 +248,47 @@ def test_hooks_of_an_older_python_are_replaced_not_doubled(desk: Desk) -> None:
     assert hooks["Notification"] == [{"hooks": [{"type": "command", "command": "mine"}]}]
 
 
+def _first_hook(desk: Desk, event: str) -> str:
+    """The command line that Claude Code runs."""
+    hooks = values_of(desk.home / HOOKS["claude-code"][0])["hooks"]
+    return str(hooks[event][0]["hooks"][0]["command"])
+
+
+def _run_hook(command: str, payload: str) -> subprocess.CompletedProcess[str]:
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("AFTERWIT_")}
+    return subprocess.run(  # noqa: S602  as clients do
+        command, shell=True, input=payload, env=environ, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def test_a_hook_whose_afterwit_is_gone_does_not_stop_the_agent(desk: Desk) -> None:
+    desk.run("connect", "claude-code")
+    command = _first_hook(desk, "PreToolUse")
+    gone = command.replace(str(Path(afterwit.__file__).parent), str(desk.home / "gone" / "afterwit"))
+    assert gone != command
+    done = _run_hook(gone, "{}")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_hook_starts_without_site_packages_and_still_reaches_the_whole_command_line(desk: Desk) -> None:
+    desk.run("connect", "claude-code")
+    command = _first_hook(desk, "SessionStart")
+    done = _run_hook(f"{command} --in-process", '{"hook_event_name": "Stop"}')
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+
+
 def test_a_command_line_of_windows_has_its_paths_in_quotes(tmp_path: Path) -> None:
     machine = Machine("win32", tmp_path, {}, tmp_path)
     launch = Launch(r"C:\Program Files\py\python.exe", ("-m", "afterwit", "--data-dir", r"D:\我的"), {"A": "b"})
     assert launch.hook("stop", "codex", machine) == (
         r'"C:\Program Files\py\python.exe" -m afterwit --data-dir "D:\我的" hook stop --client codex'
+    )
+    main = r"C:\Program Files\py\Lib\site-packages\afterwit\__main__.py"
+    quick = replace(launch, main=main).hook("stop", "codex", machine)
+    code = quick.split('"')[3]
+    assert not set(code) & set("\\$`%!"), "a shell would read it"
+    assert quick == (
+        rf'"C:\Program Files\py\python.exe" -I -S -c "{code}" "{main}" --data-dir "D:\我的" hook stop --client codex'
     )
 
 

@@ -1,5 +1,6 @@
 """The fast door: agents' sessions through one daemon that comes and goes by itself."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -226,7 +227,7 @@ def test_a_malformed_first_line_is_answered_and_harms_nobody(home: Path, first: 
     with_client(piped(home), _write_and_find)
     place = door.place_of(str(home))
     connection, _ = door._connect(place)  # pyright: ignore[reportPrivateUsage]
-    with connection:
+    with contextlib.closing(connection):
         connection.settimeout(PATIENCE_S)
         connection.sendall(first)
         connection.shutdown(socket.SHUT_WR)
@@ -291,7 +292,29 @@ def test_the_door_reads_only_what_it_is_sure_of(arguments: list[str], command: s
     assert (found.command if found else None) == command
 
 
-def test_the_door_imports_nothing_heavy() -> None:
-    code = "import sys, afterwit.door; print(*sorted(m.partition('.')[0] for m in sys.modules))"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert not {"click", "mcp", "numpy", "sqlalchemy", "asyncio", "subprocess", "anyio"} & set(loaded)
+def test_the_door_imports_next_to_nothing() -> None:
+    code = (
+        f"import sys; sys.path.insert(0, {str(Path(door.__file__).parent.parent)!r}); before = set(sys.modules);"
+        "import afterwit.door, afterwit.__main__; print(*sorted(set(sys.modules) - before))"
+    )
+    command = [sys.executable, "-I", "-S", "-c", code]
+    loaded = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    ours = {"afterwit", "afterwit.version", "afterwit.door", "afterwit.__main__"}
+    # What the usual modules (json, socket, threading, typing, dataclasses) import is the start of an interpreter again.
+    assert set(loaded) - ours <= {"_socket", "os", "stat", "_stat", "_collections_abc", "genericpath", *_PATHS}
+
+
+_PATHS = {"posixpath", "ntpath", "os.path", "nt", "_winapi"}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"a": ["b", 1, -7, {"c": []}], "d": {}, "e": (1, "x")},
+        {'quoted "x"': "back\\slash\n\x00\u2028 中文 \U0001f600", "bytes": os.fsdecode(b"\xff\xfe")},
+    ],
+)
+def test_the_first_line_is_json(value: dict[str, Any]) -> None:
+    told = door._json(value)  # pyright: ignore[reportPrivateUsage]
+    assert "\n" not in told and told.isascii()
+    assert json.loads(told) == json.loads(json.dumps(value))

@@ -9,12 +9,12 @@ Example:
 Names are loaded when they are first used, so that importing the package costs next to nothing.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
 from afterwit.version import VERSION
 
+TYPE_CHECKING = False  # that of `typing`, which takes longer than all else that a hook does
 if TYPE_CHECKING:
+    from typing import Any
+
     from afterwit.config import Settings, load_settings
     from afterwit.digest import Digest
     from afterwit.errors import (
@@ -206,12 +206,14 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     """Load a public name from where it lives."""
+    from importlib import import_module  # noqa: PLC0415  see above
+
     module = _HOME.get(name)
     if module is None:
         raise AttributeError(f"module 'afterwit' has no attribute {name!r}")
-    value = getattr(importlib.import_module(module), name)
+    value = getattr(import_module(module), name)
     globals()[name] = value
     return value
 

@@ -1,27 +1,28 @@
 """The fast door: `afterwit mcp` and `afterwit hook` as byte pipes to a daemon that is warm already.
 
-An agent starts one process per session and waits for it. Importing what serves memory takes a second or two,
-so this module imports the standard library alone, hands its bytes to the daemon of the data directory over a
-local socket, and starts that daemon where there is none. Who knocks says first, in one line of JSON, which
-version it is, what it wants, and its settings; the daemon answers in one line; after that it is bytes.
+An agent starts one process per session and one per hook, and waits for it. Importing what serves memory takes a
+second or two, so this module hands its bytes to the daemon of the data directory over a local socket, and starts
+that daemon where there is none. Who knocks says first, in one line of JSON, which version it is, what it wants, and
+its settings; the daemon answers in one line; after that it is bytes.
+
+An interpreter that does nothing starts in about 15 ms. The parts of the standard library that are usual for this
+work (socket, json, dataclasses, typing, ...) take four times as long, so it is done with what they are made of, and
+they are imported only where a daemon has to be started. `docs/design.md`, decision 45, has the figures.
 """
 
-import contextlib
-import hashlib
-import json
+import _socket
+import _thread
 import os
-import socket
-import stat
 import sys
-import threading
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
 
 from afterwit.version import VERSION
 
+TYPE_CHECKING = False  # that of `typing`, which would cost a third of the start
 if TYPE_CHECKING:
     import subprocess
+    from collections.abc import Mapping
+    from typing import Any, NoReturn
 
 #: Longest wait, in seconds, for a daemon to start, and for its one-line answer.
 START_S = 20.0
@@ -39,7 +40,9 @@ TRANSPORT_VARIABLE = "AFTERWIT_DOOR"
 #: Environment variable for how long a daemon stays without a visitor, in seconds.
 IDLE_VARIABLE = "AFTERWIT_DAEMON_IDLE_S"
 
-_HAS_UNIX_SOCKETS = hasattr(socket, "AF_UNIX") and sys.platform != "win32"
+_HAS_UNIX_SOCKETS = hasattr(_socket, "AF_UNIX") and sys.platform != "win32"
+#: `st_mode` of a directory that is its owner's alone; the numbers are those of every POSIX system.
+_PRIVATE_DIRECTORY = 0o040700
 _CHUNK = 65_536
 
 
@@ -47,20 +50,24 @@ class NoDaemon(Exception):
     """The daemon cannot be reached or started; the message says why."""
 
 
-@dataclass(frozen=True)
 class Place:
-    """Where the daemon of a data directory is found."""
+    """Where the daemon of a data directory is found.
 
-    data_dir: str
-    #: file that the daemon locks while it lives
-    lock: str
-    #: file that whoever starts a daemon locks
-    starting: str
-    log: str
-    #: path of the local socket; "" where the address is in `address`
-    socket: str
-    #: file with port and token, for systems without local sockets
-    address: str
+    Args:
+        data_dir: as the system knows it, without links.
+        socket: path of the local socket; "" where the address is in the file `address`.
+    """
+
+    def __init__(self, data_dir: str, *, socket: str) -> None:
+        self.data_dir = data_dir
+        self.socket = socket
+        #: file that the daemon locks while it lives
+        self.lock = os.path.join(data_dir, "daemon.lock")
+        #: file that whoever starts a daemon locks
+        self.starting = os.path.join(data_dir, "daemon.starting")
+        self.log = os.path.join(data_dir, "daemon.log")
+        #: file with port and token, for systems without local sockets
+        self.address = os.path.join(data_dir, "daemon.json")
 
 
 def place_of(data_dir: str) -> Place:
@@ -74,16 +81,17 @@ def place_of(data_dir: str) -> Place:
         os.makedirs(real, mode=0o700, exist_ok=True)
     except OSError as error:
         raise NoDaemon(f"cannot make {real}: {error.strerror}") from error
-    name = hashlib.blake2b(real.encode(errors="surrogateescape"), digest_size=8).hexdigest()
-    is_local = _HAS_UNIX_SOCKETS and os.environ.get(TRANSPORT_VARIABLE) != "tcp"
-    return Place(
-        data_dir=real,
-        lock=os.path.join(real, "daemon.lock"),
-        starting=os.path.join(real, "daemon.starting"),
-        log=os.path.join(real, "daemon.log"),
-        socket=os.path.join(_runtime_dir(), f"{name}.sock") if is_local else "",
-        address=os.path.join(real, "daemon.json"),
-    )
+    if not _HAS_UNIX_SOCKETS or os.environ.get(TRANSPORT_VARIABLE) == "tcp":
+        return Place(real, socket="")
+    return Place(real, socket=os.path.join(_runtime_dir(), f"{_digest(real)}.sock"))
+
+
+def _digest(path: str) -> str:
+    try:
+        from _blake2 import blake2b  # noqa: PLC0415
+    except ImportError:  # another implementation of Python
+        from hashlib import blake2b  # noqa: PLC0415
+    return blake2b(path.encode(errors="surrogateescape"), digest_size=8).hexdigest()
 
 
 def _runtime_dir() -> str:
@@ -93,11 +101,13 @@ def _runtime_dir() -> str:
         path = os.path.join(base, "afterwit")
     else:
         path = os.path.join(os.environ.get("TMPDIR") or "/tmp", f"afterwit-{os.getuid()}")  # noqa: S108  checked below
-    with contextlib.suppress(FileExistsError):
+    try:
         os.mkdir(path, 0o700)
+    except FileExistsError:
+        pass
     found = os.lstat(path)
     # Somebody else's directory under our name could hand us to somebody else's daemon.
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+    if found.st_mode != _PRIVATE_DIRECTORY or found.st_uid != os.getuid():
         raise NoDaemon(f"{path} is not a directory of this user alone")
     return path
 
@@ -105,7 +115,7 @@ def _runtime_dir() -> str:
 # --- reaching it ---------------------------------------------------------------------------------
 
 
-def knock(place: Place, wants: dict[str, Any]) -> tuple[socket.socket, dict[str, Any]]:
+def knock(place: Place, wants: "Mapping[str, Any]") -> "tuple[_socket.socket, dict[str, Any]]":
     """Reach the daemon that is there.
 
     Args:
@@ -124,9 +134,8 @@ def knock(place: Place, wants: dict[str, Any]) -> tuple[socket.socket, dict[str,
         raise NoDaemon(f"nobody answers: {error}") from error
     try:
         connection.settimeout(ANSWER_S)
-        line = json.dumps({"version": VERSION, "token": token} | wants) + "\n"
-        connection.sendall(line.encode())
-        answer = json.loads(_read_line(connection))
+        connection.sendall(f"{_json({'version': VERSION, 'token': token, **wants})}\n".encode())
+        answer = _from_json(_read_line(connection))
         connection.settimeout(None)
     except (OSError, ValueError) as error:
         connection.close()
@@ -134,21 +143,48 @@ def knock(place: Place, wants: dict[str, Any]) -> tuple[socket.socket, dict[str,
     return connection, answer
 
 
-def _connect(place: Place) -> tuple[socket.socket, str]:
+def _connect(place: Place) -> tuple[_socket.socket, str]:
     if place.socket:
-        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        family, address, token = _socket.AF_UNIX, place.socket, ""
+    else:
+        with open(place.address, "rb") as file:
+            told = _from_json(file.read())
+        family, address, token = _socket.AF_INET, ("127.0.0.1", int(told["port"])), str(told["token"])
+    connection = _socket.socket(family, _socket.SOCK_STREAM)
+    try:
+        connection.settimeout(ANSWER_S)
+        connection.connect(address)
+    except OSError:
+        connection.close()
+        raise
+    return connection, token
+
+
+def _json(value: "str | int | list[Any] | tuple[Any, ...] | Mapping[str, Any]") -> str:
+    """A value as JSON."""
+    if isinstance(value, str):
         try:
-            connection.connect(place.socket)
-        except OSError:
-            connection.close()
-            raise
-        return connection, ""
-    with open(place.address, encoding="utf-8") as file:
-        address = json.load(file)
-    return socket.create_connection(("127.0.0.1", int(address["port"])), timeout=ANSWER_S), str(address["token"])
+            from _json import encode_basestring_ascii as quoted  # noqa: PLC0415
+        except ImportError:  # another implementation of Python
+            from json.encoder import encode_basestring_ascii as quoted  # noqa: PLC0415
+        return quoted(value)
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_json, value))}]"
+    return f"{{{', '.join(f'{_json(name)}: {_json(item)}' for name, item in value.items())}}}"
 
 
-def _read_line(connection: socket.socket) -> bytes:
+def _from_json(told: bytes) -> "dict[str, Any]":
+    """The value of an object in JSON; what a daemon nearly always says is known by heart."""
+    if told == b'{"ok": true}\n':
+        return {"ok": True}
+    import json  # noqa: PLC0415
+
+    return json.loads(told)
+
+
+def _read_line(connection: _socket.socket) -> bytes:
     """The first line, byte by byte: what follows it belongs to somebody else."""
     line = bytearray()
     while not line.endswith(b"\n"):
@@ -159,7 +195,7 @@ def _read_line(connection: socket.socket) -> bytes:
     return bytes(line)
 
 
-def enter(place: Place, wants: dict[str, Any]) -> socket.socket:
+def enter(place: Place, wants: "Mapping[str, Any]") -> _socket.socket:
     """Reach the daemon, starting it where there is none or where it is of another version.
 
     Raises:
@@ -191,12 +227,12 @@ def enter(place: Place, wants: dict[str, Any]) -> socket.socket:
             os.close(starting.lock)
 
 
-@dataclass(frozen=True)
 class _Starting:
     """A daemon on its way, which nobody else starts meanwhile."""
 
-    lock: int
-    process: "subprocess.Popen[Any]"
+    def __init__(self, lock: int, process: "subprocess.Popen[Any]") -> None:
+        self.lock = lock
+        self.process = process
 
     @classmethod
     def begin(cls, place: Place) -> "_Starting | None":
@@ -219,9 +255,11 @@ def _start(place: Place) -> "subprocess.Popen[Any]":
     import subprocess  # noqa: PLC0415  costs more than all the rest of this module
 
     mode = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-    with contextlib.suppress(OSError):
+    try:
         if os.path.getsize(place.log) > MAX_LOG:
             mode |= os.O_TRUNC
+    except OSError:
+        pass  # there is none yet
     try:
         log = os.open(place.log, mode, 0o600)
     except OSError as error:
@@ -265,9 +303,9 @@ def try_lock(path: str) -> int | None:
 # --- passing bytes -------------------------------------------------------------------------------
 
 
-def pipe(connection: socket.socket) -> None:
+def pipe(connection: _socket.socket) -> None:
     """Copy standard input to the daemon and its answers to standard output, until either side closes."""
-    threading.Thread(target=_send_input, args=(connection,), daemon=True).start()
+    _thread.start_new_thread(_send_input, (connection,))
     while True:
         try:
             data = connection.recv(_CHUNK)
@@ -278,15 +316,17 @@ def pipe(connection: socket.socket) -> None:
         _write_all(1, data)
 
 
-def _send_input(connection: socket.socket) -> None:
+def _send_input(connection: _socket.socket) -> None:
     try:
         while data := os.read(0, _CHUNK):
             connection.sendall(data)
-        connection.shutdown(socket.SHUT_WR)
+        connection.shutdown(_socket.SHUT_WR)
     except OSError:
         # The daemon has gone: the other direction sees it, too, and ends the process.
-        with contextlib.suppress(OSError):
-            connection.shutdown(socket.SHUT_RDWR)
+        try:
+            connection.shutdown(_socket.SHUT_RDWR)
+        except OSError:
+            pass
 
 
 def _write_all(descriptor: int, data: bytes | bytearray) -> None:
@@ -298,21 +338,26 @@ def _write_all(descriptor: int, data: bytes | bytearray) -> None:
 # --- the command line, as far as it must be fast --------------------------------------------------
 
 
-@dataclass(frozen=True)
 class Call:
-    """A command line that the fast door understands."""
+    """A command line that the fast door understands.
 
-    command: str
-    rest: tuple[str, ...]
-    #: settings given as options
-    options: dict[str, str]
+    Args:
+        command: such as "mcp".
+        rest: what stands behind it.
+        options: settings given as options.
+    """
+
+    def __init__(self, command: str, rest: tuple[str, ...] = (), options: dict[str, str] | None = None) -> None:
+        self.command = command
+        self.rest = rest
+        self.options = options or {}
 
     @property
     def data_dir(self) -> str:
         """The data directory, by the same order of precedence as all settings."""
         return self.options.get("data_dir") or os.environ.get("AFTERWIT_DATA_DIR") or os.path.join("~", ".afterwit")
 
-    def wants(self, **more: Any) -> dict[str, Any]:
+    def wants(self, **more: "Any") -> "dict[str, Any]":
         """The first line to the daemon: what is wanted, and the settings of this process."""
         more["parents"] = _parents()
         own = {name: value for name, value in os.environ.items() if name.startswith("AFTERWIT_") or "_API_KEY" in name}
@@ -367,11 +412,10 @@ def run(arguments: list[str]) -> bool:
         # An agent without memory is worse than a slow start.
         sys.stderr.write(f"afterwit: serving without a daemon: {error}\n")
         return False
-    with connection:
-        try:
-            pipe(connection)
-        except (OSError, KeyboardInterrupt):
-            _leave(1)
+    try:
+        pipe(connection)
+    except (OSError, KeyboardInterrupt):
+        _leave(1)
     # The thread that waits for input cannot be interrupted.
     _leave(0)
 
@@ -391,7 +435,7 @@ def read_hook(words: tuple[str, ...]) -> dict[str, str] | None:
     return told
 
 
-def hook(call: Call, told: dict[str, str]) -> NoReturn:
+def hook(call: Call, told: dict[str, str]) -> "NoReturn":
     """Hand a client's event to the daemon and print its answer. Whatever goes wrong, the agent goes on: a line in
     the log, nothing on standard output, exit status 0."""
     place = None
@@ -399,13 +443,13 @@ def hook(call: Call, told: dict[str, str]) -> NoReturn:
         # Written by the client before it waits, so that it never blocks on us.
         given = sys.stdin.buffer.read()
         place = place_of(call.data_dir)
-        with enter(place, call.wants(hook=told)) as connection:
-            connection.settimeout(HOOK_S)
-            connection.sendall(given)
-            connection.shutdown(socket.SHUT_WR)
-            answer = bytearray()
-            while data := connection.recv(_CHUNK):
-                answer += data
+        connection = enter(place, call.wants(hook=told))
+        connection.settimeout(HOOK_S)
+        connection.sendall(given)
+        connection.shutdown(_socket.SHUT_WR)
+        answer = bytearray()
+        while data := connection.recv(_CHUNK):
+            answer += data
         _write_all(1, answer)
     except (NoDaemon, OSError, KeyboardInterrupt) as error:
         _note(place, f"hook {told.get('event', '')}: {error or type(error).__name__}")
@@ -426,5 +470,5 @@ def _note(place: Place | None, line: str) -> None:
         sys.stderr.write(f"afterwit: {line}\n")
 
 
-def _leave(status: int) -> NoReturn:
+def _leave(status: int) -> "NoReturn":
     os._exit(status)

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+import afterwit
 from afterwit.cli.clients.launch import Launch
 from afterwit.cli.options import TEXT, json_option
 from afterwit.cli.session import Session, pass_session
@@ -56,7 +57,8 @@ def launch_of(settings: Settings) -> Launch:
         options += ["--data-dir", str(settings.data_dir.absolute())]
     if settings.space != next(setting.default for setting in SETTINGS if setting.name == "space"):
         options += ["--space", settings.space]
-    return Launch(sys.executable, ("-m", "afterwit", *options), _variables())
+    main = Path(afterwit.__file__).with_name("__main__.py").absolute()
+    return Launch(sys.executable, ("-m", "afterwit", *options), _variables(), main=str(main) if main.exists() else "")
 
 
 def connections(settings: Settings) -> dict[str, Any]:

@@ -141,6 +141,14 @@ def test_folder_without_a_tokenizer_is_refused(tmp_path: Path) -> None:
         opened(folder)
 
 
+def test_folder_of_a_model_in_another_form_is_told_how_to_export_it(tmp_path: Path) -> None:
+    (tmp_path / "model.safetensors").write_bytes(b"weights")
+    (tmp_path / "tokenizer.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"holds no model\.onnx") as caught:
+        opened(tmp_path)
+    assert f"--task text-classification {tmp_path}" in caught.value.next_step
+
+
 def test_service_opens_the_reranker_that_the_settings_name(tmp_path: Path) -> None:
     folder = folder_of(tmp_path, cross_encoder(FRUITS))
     with Afterwit.open(data_dir=str(tmp_path), embedder="hash", reranker=f"onnx:{folder}", log_level="ERROR") as memory:
@@ -299,6 +307,21 @@ def test_question_for_a_time_alone_is_not_read_again(memory: Afterwit) -> None:
     memory.rerank_with(reranker)
     assert len(memory.search("today").hits) == len(STATEMENTS)
     assert reranker.asked == []
+
+
+def test_no_reading_of_the_store_is_open_while_a_reranker_reads(memory: Afterwit) -> None:
+    written = "Deployments of the gateway are announced on Mondays."
+
+    def write_meanwhile(one: str) -> float:
+        memory.write(written, kind="fact")
+        return 0.01 if "reviewers" in one else 0.9
+
+    memory.rerank_with(Scripted(write_meanwhile))
+    answer = memory.search(QUERY)
+    # A search that had kept its reading open would answer from before the write.
+    assert set(summaries(answer)) == {*STATEMENTS, written} - {STATEMENTS[1]}
+    (late,) = [hit for hit in answer.hits if hit.memory.summary == written]
+    assert "reranker" not in late.why
 
 
 def with_llm(script: list[Any], **values: str | float) -> Afterwit:

@@ -173,7 +173,7 @@ def open_onnx(directory: str) -> OnnxEmbedder:
         ConfigError: no such folder, a file is missing, or a package is.
     """
     packages.require(onnx_files.PACKAGES, value=f"onnx:{directory}", install="afterwit[onnx]")
-    folder, graph, tokenizer = onnx_files.find(directory)
+    folder, graph, tokenizer = onnx_files.find(directory, task="feature-extraction")
     settings = [folder / name for name in _SETTINGS if (folder / name).is_file()]
     # Large models keep their weights beside the graph.
     beside = [path for path in graph.parent.iterdir() if path.name.startswith(graph.name) and path.is_file()]

@@ -13,11 +13,14 @@ PACKAGES = ("onnxruntime", "tokenizers")
 #: Where an export keeps its graph, the first that is there.
 _GRAPHS = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
 
-_LAYOUT = "It must hold model.onnx (or onnx/model.onnx) and tokenizer.json, as exported for sentence-transformers."
 
-
-def find(directory: str) -> tuple[Path, Path, Path]:
+def find(directory: str, *, task: str) -> tuple[Path, Path, Path]:
     """The folder, its graph and its tokenizer; loads nothing.
+
+    Args:
+        directory: path of the folder.
+        task: what the model must have been exported for, as exporters call it: "feature-extraction" (embedders) or
+            "text-classification" (cross-encoders).
 
     Raises:
         ConfigError: no such folder, or a file is missing.
@@ -25,13 +28,13 @@ def find(directory: str) -> tuple[Path, Path, Path]:
     folder = Path(directory).expanduser()
     if not folder.is_dir():
         raise ConfigError(f"There is no folder {folder}.", next_step="Name the folder of the model: onnx:/path/to/it.")
-    graph, tokenizer = _graph(folder), folder / "tokenizer.json"
+    graph, tokenizer = _graph(folder, task), folder / "tokenizer.json"
     if not tokenizer.is_file():
-        raise ConfigError(f"{folder} holds no tokenizer.json.", next_step=_LAYOUT)
+        raise ConfigError(f"{folder} holds no tokenizer.json.", next_step=_export(folder, task))
     return folder, graph, tokenizer
 
 
-def _graph(folder: Path) -> Path:
+def _graph(folder: Path, task: str) -> Path:
     for name in _GRAPHS:
         if (folder / name).is_file():
             return folder / name
@@ -39,7 +42,15 @@ def _graph(folder: Path) -> Path:
     if len(found) == 1:
         return found[0]
     said = f"{len(found)} files *.onnx and none called model.onnx" if found else "no model.onnx"
-    raise ConfigError(f"{folder} holds {said}.", next_step=_LAYOUT)
+    raise ConfigError(f"{folder} holds {said}.", next_step=_export(folder, task))
+
+
+def _export(folder: Path, task: str) -> str:
+    """How such a folder is made of a model in another form."""
+    return (
+        "It must hold model.onnx (or onnx/model.onnx) and tokenizer.json. To make both: pip install "
+        f"'optimum[onnxruntime]', then optimum-cli export onnx --model MODEL --task {task} {folder}"
+    )
 
 
 def read_settings(path: Path) -> dict[str, Any]:

@@ -47,7 +47,7 @@ def search(
         question: what is asked.
         embedder: makes the meaning path; None = words only.
         older: embedders of earlier models, for memories that have no vector of `embedder` yet.
-        second_opinion: a reranker, asked about the best candidates once.
+        second_opinion: of a reranker; one that was not asked yet is told what to ask about, see `SecondOpinion`.
 
     Raises:
         StorageError: the store cannot be read.
@@ -68,7 +68,7 @@ def search(
     return SearchAnswer(
         hits=tuple(hits),
         message="" if hits else say("nothing_relevant", language),
-        degraded=(*degraded, *second_opinion.degraded),
+        degraded=degraded,
         considered=len(found.memories),
         tokens=sum(hit_tokens(hit) for hit in hits),
     )

@@ -130,7 +130,7 @@ class _Loaded:
     def _error(self, what: str) -> ProviderError:
         return ProviderError(
             f"The reranker {self._name} {what}.",
-            next_step="Export a cross-encoder for the task text-classification, with one label.",
+            next_step="Export a cross-encoder with one label: optimum-cli export onnx --task text-classification.",
             reason="model",
         )
 
@@ -144,7 +144,7 @@ def open_cross_encoder(directory: str) -> OnnxReranker:
     packages.require(
         onnx_files.PACKAGES, value=f"onnx:{directory}", install="afterwit[onnx]", setting="reranker", otherwise=""
     )
-    folder, graph, tokenizer = onnx_files.find(directory)
+    folder, graph, tokenizer = onnx_files.find(directory, task="text-classification")
     said = onnx_files.read_settings(folder / "tokenizer_config.json").get("model_max_length")
     most = min(said, _MOST_TOKENS) if isinstance(said, int) and said > 8 else _MOST_TOKENS
     return OnnxReranker(CrossEncoder(folder, graph, tokenizer, most))

@@ -46,13 +46,12 @@ class Searching(Naming):
             StorageError: the store could not be read.
         """
         question = read_question(query, options, settings=self.settings, now=self._clock())
-        with self.store.reading() as reader:
-            number = reader.change_number(self.space)
-            answer = self._answers.find(question, number)
-            if answer is None:
-                answer = self._answer(reader, self._asked_by_any_name(question))
-                self._answers.keep(question, number, answer, reader.next_turn(self.space, question.now))
-        return answer
+        opinion = SecondOpinion(self.reranker, deadline_s=self.settings.reranker_timeout_s)
+        answer = self._found(question, opinion)
+        # A reranker may take seconds: no reading of the store stays open for it.
+        if opinion.ask():
+            answer = self._found(question, opinion)
+        return replace(answer, degraded=(*answer.degraded, *opinion.degraded)) if opinion.degraded else answer
 
     def rerank_with(self, reranker: Reranker | None) -> None:
         """Have the best candidates of every search read again by this one; None = the order of relevance stays."""
@@ -63,9 +62,19 @@ class Searching(Naming):
         if reranker is not None:
             reranker.warm()
 
-    def _answer(self, reader: Reader, question: Question) -> SearchAnswer:
+    def _found(self, question: Question, opinion: SecondOpinion) -> SearchAnswer:
+        """The answer to a question, kept or made; one that a reranker is still to see is not kept."""
+        with self.store.reading() as reader:
+            number = reader.change_number(self.space)
+            answer = self._answers.find(question, number)
+            if answer is None:
+                answer = self._answer(reader, self._asked_by_any_name(question), opinion)
+                if not opinion.is_wanted:
+                    self._answers.keep(question, number, answer, reader.next_turn(self.space, question.now))
+        return answer
+
+    def _answer(self, reader: Reader, question: Question, opinion: SecondOpinion) -> SearchAnswer:
         older, lost = self._older_embedders(reader)
-        opinion = SecondOpinion(self.reranker, deadline_s=self.settings.reranker_timeout_s)
         answer = recall.search(reader, self.space, question, self.embedder, older, second_opinion=opinion)
         if lost:
             answer = replace(answer, degraded=(*answer.degraded, *lost))

@@ -46,6 +46,7 @@ lint: $(DEV) ## check format, lint rules, types and the import contract
 	$(PY) -m ruff format --check $(CODE)
 	$(PY) -m ruff check $(CODE)
 	$(PY) -m pyright
+	$(PY) -m pyright -p tests
 	$(VENV)/bin/lint-imports
 
 .PHONY: bench

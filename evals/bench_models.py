@@ -178,14 +178,17 @@ def costs(name: str, cache: str) -> Costs:
         )
         for _ in range(3)
     ]
+    packages = [distribution for part in name.split("+") for distribution in DISTRIBUTIONS.get(part, ())]
     measured = Costs(
         embedder.model,
         embedder.dimensions,
-        *(_median_ms(embedder, text) for text in (SHORT, MEDIUM, CHINESE)),
-        rate,
-        min(one["cold_ms"] for one in cold),
-        statistics.median(one["rss_mib"] for one in cold),
-        sum(_package_mb(distribution) for part in name.split("+") for distribution in DISTRIBUTIONS.get(part, ())),
+        short_ms=_median_ms(embedder, SHORT),
+        medium_ms=_median_ms(embedder, MEDIUM),
+        chinese_ms=_median_ms(embedder, CHINESE),
+        batch_texts_per_s=rate,
+        cold_ms=min(one["cold_ms"] for one in cold),
+        rss_mib=statistics.median(one["rss_mib"] for one in cold),
+        package_mb=sum(map(_package_mb, packages)),
     )
     embedder.close()
     return measured

@@ -67,6 +67,7 @@ def answer(state: Chat, runtime: Runtime[User]) -> Chat:
         if not said.tool_calls:
             return {"answer": said.content or "", "messages": messages}
         for call in said.tool_calls:
+            assert call.type == "function"
             value = json.loads(call.function.arguments)
             runtime.store.put(("users", runtime.context.name), str(uuid4()), value)
             messages.append({"role": "tool", "tool_call_id": call.id, "content": "remembered"})

@@ -48,6 +48,7 @@ def run(memory: Afterwit, goal: str) -> str:
         if not said.tool_calls:
             break
         for call in said.tool_calls:
+            assert call.type == "function"
             command = json.loads(call.function.arguments)["command"]
             done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60, check=False)
             worked, output = done.returncode == 0, done.stdout + done.stderr

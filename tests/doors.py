@@ -16,7 +16,7 @@ from typing import Any, Self, TypeVar
 
 import anyio
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client, StdioServerParameters, types
 
 R = TypeVar("R")
 
@@ -33,6 +33,13 @@ def environment(data_dir: Path, **variables: str) -> dict[str, str]:
     """The variables of a server process: its own data, words only unless told otherwise."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("AFTERWIT_")}
     return inherited | {"AFTERWIT_DATA_DIR": str(data_dir), "AFTERWIT_EMBEDDER": "none"} | variables
+
+
+def shown(result: types.CallToolResult) -> str:
+    """The text that a tool returned for the model to read."""
+    (block,) = result.content
+    assert isinstance(block, types.TextContent)
+    return block.text
 
 
 def stdio_parameters(data_dir: Path, **variables: str) -> StdioServerParameters:

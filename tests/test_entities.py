@@ -9,7 +9,7 @@ from afterwit.entities import Names, taught_aliases
 from afterwit.entities.names import named_in
 from afterwit.errors import Conflict, Forbidden, InvalidInput, NotFound
 from afterwit.records import Outcome, Trust
-from afterwit.service import Afterwit, SearchOptions, Writer
+from afterwit.service import Afterwit, Writer
 from afterwit.storage import open_store
 from afterwit.testing import FixedClock, HashEmbedder
 from afterwit.testing.samples import NOW
@@ -192,9 +192,8 @@ def test_existing_memories_are_found_by_both_names(memory: Afterwit) -> None:
 def test_filters_by_subject_mean_the_entity(memory: Afterwit) -> None:
     memory.write("Robert Smith lives in Lyon.")
     memory.alias("bob", "robert smith")
-    options: SearchOptions = {"subjects": ["Bob"]}
-    assert [row.summary for row in memory.list(**options)] == ["Robert Smith lives in Lyon."]
-    assert found(memory, "Where is home?", exhaustive=True, **options) == ["Robert Smith lives in Lyon."]
+    assert [row.summary for row in memory.list(subjects=["Bob"])] == ["Robert Smith lives in Lyon."]
+    assert found(memory, "Where is home?", exhaustive=True, subjects=["Bob"]) == ["Robert Smith lives in Lyon."]
 
 
 def test_a_slot_is_one_under_all_names(memory: Afterwit) -> None:

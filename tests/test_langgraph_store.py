@@ -165,7 +165,7 @@ def test_namespaces_are_listed_as_documented(either: BaseStore) -> None:
 
 def test_a_batch_answers_in_order_from_the_state_before_it(either: BaseStore) -> None:
     either.put(("a",), "k", {"n": 1})
-    results = either.batch(
+    results: list[Any] = either.batch(
         [
             PutOp(("a",), "k", {"n": 2}),
             GetOp(("a",), "k"),
@@ -178,7 +178,7 @@ def test_a_batch_answers_in_order_from_the_state_before_it(either: BaseStore) ->
     assert results[0] is None
     assert results[1].value == {"n": 1}
     assert results[2:] == [None, None, [], [("a",)]]
-    after = either.batch([GetOp(("a",), "k"), GetOp(("b",), "k")])
+    after: list[Any] = either.batch([GetOp(("a",), "k"), GetOp(("b",), "k")])
     assert [item.value for item in after] == [{"n": 2}, {"n": 4}]
 
 

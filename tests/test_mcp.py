@@ -14,7 +14,7 @@ from mcp import Client, MCPError
 
 from afterwit import __version__
 from afterwit.serve.tools import BY_NAME, INSTRUCTIONS, TOOLS
-from doors import Pipe, call, stdio_parameters, with_client
+from doors import Pipe, call, shown, stdio_parameters, with_client
 
 NAMES = [
     "memory_write",
@@ -135,7 +135,7 @@ async def _english(client: Client) -> None:
     found = await client.call_tool("memory_search", {"query": "In which city does the user live?"})
     assert found.structured_content is not None
     assert [hit["id"] for hit in found.structured_content["hits"]] == [moved["id"]]
-    text = found.content[0].text
+    text = shown(found)
     assert f"[m:{moved['id'][-8:]}]" in text and "Shanghai" in text and "Hangzhou" not in text
     fixed = await call(
         client,

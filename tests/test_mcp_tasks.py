@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from mcp.client import Client
-from tests.doors import Pipe, call, stdio_parameters, with_client
+from tests.doors import Pipe, call, shown, stdio_parameters, with_client
 
 
 def test_a_task_over_mcp_from_its_briefing_to_its_credit(tmp_path: Path) -> None:
@@ -30,7 +30,7 @@ def test_a_task_over_mcp_from_its_briefing_to_its_credit(tmp_path: Path) -> None
             "task_finish", {"outcome": "success", "used": [started["cases"][0]["id"], "nope"]}
         )
         assert ended.structured_content is not None
-        assert "confirmed" in ended.content[0].text
+        assert "confirmed" in shown(ended)
         late = await client.call_tool("task_step", {"task_id": started["task_id"], "action": "bash"})
         assert late.is_error
         return dict(ended.structured_content)

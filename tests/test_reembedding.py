@@ -1,5 +1,6 @@
 """Changing the embedding model: old vectors answer until the new ones are there, and never meet them."""
 
+import contextlib
 import logging
 import os
 import subprocess
@@ -215,10 +216,9 @@ def test_no_cosine_crosses_two_models(has_old: list[bool], has_new: list[bool], 
 def test_the_work_is_done_once_and_stops_and_goes_on(store: Store) -> None:
     fill(store, None)
     first = Counting(128)
-    work = service(store, first).embed_missing()
-    done = next(work)
+    with contextlib.closing(service(store, first).embed_missing()) as work:
+        done = next(work)
     assert 0 < done < len(NAMES) + 1
-    work.close()
     rest = Counting(128)
     assert list(service(store, rest).embed_missing())[-1:] == ([len(NAMES) - done] if done < len(NAMES) else [])
     assert sorted(first.texts + rest.texts) == sorted(row.summary for row in store.find("default", KeyFilter()))

@@ -547,6 +547,14 @@ def test_malformed_search_is_refused(memory: Afterwit, options: dict[str, object
         memory.search("port", **options)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    "options", [{"scopes": ["nowhere"]}, {"kinds": ["colour"]}, {"as_of": "2025-03-01T10:00:00"}, {"colour": "red"}]
+)
+def test_malformed_listing_is_refused(memory: Afterwit, options: dict[str, object]) -> None:
+    with pytest.raises(InvalidInput):
+        memory.list(**options)  # type: ignore[arg-type]
+
+
 def test_long_statement_is_recalled_by_its_first_sentences(memory: Afterwit) -> None:
     words = "The release checklist of project Atlas has many parts. " * 40
     receipt = memory.write(words, kind="fact")

@@ -105,7 +105,7 @@ def rows(memory: Afterwit) -> tuple[list[Task], list[list[Step]], list[Memory]]:
     """All that can be stored, but for what differs from run to run: ids and times of memories."""
     tasks = memory.store.tasks(memory.space)
     steps = [memory.store.steps(memory.space, task.id) for task in tasks]
-    found = sorted(memory.list(include_all=True), key=lambda row: row.summary)
+    found = sorted(memory.list(all_states=True), key=lambda row: row.summary)
     kept = [replace(row, id="", recorded_at=LATER, source=replace(row.source, ref="")) for row in found]
     return [replace(task, reviewed_at=None, deadline=None) for task in tasks], steps, kept
 
@@ -249,7 +249,7 @@ def test_a_session_of_recalled_text_alone_adds_no_row(tmp_path: Path, memory: Af
     ]
     found = memory.follow_session(session(tmp_path / "a.jsonl", records))
     assert found.tasks == ()
-    assert (memory.tasks(), memory.list(include_all=True)) == ([], [])
+    assert (memory.tasks(), memory.list(all_states=True)) == ([], [])
 
 
 def test_secrets_are_in_no_row(tmp_path: Path, memory: Afterwit) -> None:

@@ -91,7 +91,7 @@ def evaluate(run: Run) -> Report:
     with Product(embedder=run.embedder) as product:
         for seed in progress(seeds, total=len(seeds), label="simulation"):
             repeats: dict[tuple[str, int], int] = {}
-            for arm in reversed(ARMS):
+            for arm in reversed(list(ARMS)):
                 with run.watch.time(arm):
                     observations += _one(arm, seed, product, repeats, failures)
             with run.watch.time("single sessions, long tasks, pasted results"):

@@ -3,7 +3,7 @@
 import copy
 import logging
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -329,7 +329,7 @@ class Afterwit(Extracting, Tending, Attending, Upkeep, Keeping):
         if self._reembedding is not None and len(vectors) < len(memories):
             self._reembedding.wake()
 
-    def embed_missing(self) -> Iterator[int]:
+    def embed_missing(self) -> Generator[int]:
         """Embed what has no vector of the current model; yields how many were done here so far, the same
         number again while another process is at it.
 
@@ -337,7 +337,8 @@ class Afterwit(Extracting, Tending, Attending, Upkeep, Keeping):
             ProviderError: the embedder failed; what was done stays.
             StorageError: the store could not be read or written.
         """
-        return iter(()) if self._reembedding is None else self._reembedding.run()
+        if self._reembedding is not None:
+            yield from self._reembedding.run()
 
     def note_use(self, memory_ids: Sequence[str], *, task_id: str = "", cited: bool = False) -> None:
         """Record that memories were shown to a task, or cited by it.

@@ -57,7 +57,8 @@ class SearchOptions(TypedDict, total=False):
     topics: Sequence[str]
     tags: Sequence[str]
     role: str
-    #: where the work runs: {"os": ..., "repo": ..., "tools": {"pip": "24.0"}}; see `afterwit.applies`
+    #: where the work runs: {"os": ..., "repo": ..., "tools": {"pip": "24.0"}}; what holds only elsewhere is told
+    #: apart; see `afterwit.applies`
     environment: Json
     as_of: Moment
     known_at: Moment
@@ -66,8 +67,6 @@ class SearchOptions(TypedDict, total=False):
     purpose: str
     top_k: int
     budget_tokens: int
-    #: where the asking task runs; what holds only elsewhere is told apart
-    environment: Json
     #: the task that asks: its scope, goal and constraints count, and what is returned counts as used by it
     task_id: str
     #: rank everything: no relevance cut, no removal of near-duplicates, no token budget; for judging the order
@@ -156,7 +155,6 @@ def read_question(query: str, given: Mapping[str, Any], *, settings: Settings, n
     Raises:
         InvalidInput: empty query, k outside 1..50, malformed scope, naive time, ...
     """
-    _known(given, SearchOptions)
     as_of = _moment(given, "as_of")
     return Question(
         query=check_text(query, field="query", max_bytes=MAX_TEXT_BYTES),
@@ -177,7 +175,11 @@ def read_filter(given: Mapping[str, Any], *, now: datetime, as_of: datetime | No
     """The key filter of a search or listing: what holds now, or held at `as_of`.
 
     `global` is always visible, and so is the shared pool.
+
+    Raises:
+        InvalidInput: unknown option or kind, malformed scope, naive time, ...
     """
+    _known(given, SearchOptions)
     role = fold_role(given.get("role", ""))
     scopes = dict.fromkeys((GLOBAL, *(fold_scope(scope) for scope in _words(given, "scopes"))))
     past = (Status.ACTIVE, Status.SUPERSEDED, Status.EXPIRED)

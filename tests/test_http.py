@@ -19,6 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 from afterwit import __version__
 from afterwit.errors import ConfigError
 from afterwit.serve.http import is_loopback, read_api_key
+from afterwit.serve.tools import TOOLS
 from doors import PATIENCE_S, SERVE, call, environment, http_server, with_client
 
 KEY = "correct-horse-battery-staple"
@@ -162,7 +163,7 @@ def test_the_clients_own_authorization_reaches_the_tools(tmp_path: Path) -> None
             return len((await client.list_tools()).tools)
 
     with http_server(tmp_path, AFTERWIT_API_KEY=KEY) as url:
-        assert anyio.run(main, url) == 6
+        assert anyio.run(main, url) == len(TOOLS)
 
 
 def test_another_address_needs_a_key(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def _serve() -> None:
     params.model.path = str(next(Path(spec.origin).parent.glob("*.gguf")))
     params.hostnames = ["127.0.0.1"]
     params.port = 0
-    params.n_ctx = 4096
+    params.n_ctx = 2048
     params.n_parallel = 1
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
     params.n_gpu_layers = 0

@@ -12,7 +12,7 @@ from afterwit.errors import ProviderError
 from afterwit.llm import LLM
 from afterwit.records import Basis, Kind, Memory, Outcome, Standing, Trust
 from afterwit.service import Afterwit, Writer
-from afterwit.service.extracting import MAX_ASKED_CHARS, WAIT_S
+from afterwit.service.extracting import MAX_ASKED_TOKENS, WAIT_S
 from afterwit.storage import open_store
 from afterwit.testing import FixedClock, ScriptedLLM
 
@@ -77,7 +77,7 @@ def by_model(memory: Afterwit) -> list[Memory]:
 def test_what_the_model_finds_is_inferred_pending_and_says_who_made_it(make: Make) -> None:
     memory, llm = make([statement("The importer's nightly run takes 40 minutes.", SLOW, subject="importer")])
     receipt = memory.write(NOTES)
-    assert [prompt.purpose for prompt in llm.prompts] == ["extract/1"]
+    assert [prompt.purpose for prompt in llm.prompts] == ["extract/2"]
     (row,) = by_model(memory)
     assert (row.basis, row.standing, row.trust, row.kind) == (Basis.INFERRED, Standing.PENDING, Trust.AGENT, Kind.FACT)
     assert (row.subject, row.raw, row.confidence) == ("importer", SLOW, 0.6)
@@ -85,6 +85,14 @@ def test_what_the_model_finds_is_inferred_pending_and_says_who_made_it(make: Mak
     # Sentences that nothing stands for are kept as they were written.
     assert NOTES in [one.summary for one in all_of(memory)]
     assert len(receipt.parts) == 2 and "rules" not in receipt.message
+
+
+def test_a_sentence_is_no_subject_topic_or_value(make: Make) -> None:
+    long = "the run that the billing team starts every night with the importer of the March release"
+    memory, _ = make([statement(SLOW, SLOW, subject=SLOW.upper(), topic=SLOW, value=long)])
+    memory.write(NOTES)
+    (row,) = by_model(memory)
+    assert (row.subject, row.topic, "value" in row.structured) == ("", "", False)
 
 
 def test_a_text_of_which_all_is_said_by_statements_is_not_kept_a_second_time(make: Make) -> None:
@@ -252,7 +260,7 @@ def test_without_a_model_the_receipt_of_a_raw_text_says_so(without_model: Afterw
 
 def test_a_text_too_long_for_the_model_is_read_by_rules(make: Make) -> None:
     memory, llm = make()
-    receipt = memory.write("I prefer green tea. " + "The old kettle was loud and slow. " * (MAX_ASKED_CHARS // 30))
+    receipt = memory.write("I prefer green tea. " + "The old kettle was loud and slow. " * (MAX_ASKED_TOKENS // 7))
     assert (receipt.outcome, receipt.reasons[-1], llm.prompts) == (Outcome.STORED, "too_long_for_model", [])
 
 

@@ -113,6 +113,27 @@ def test_server_that_knows_no_schemas_is_asked_in_words_from_then_on(server: Mod
     assert "json_schema" not in forms[1:]
 
 
+def test_question_that_is_too_long_is_no_reason_to_give_up_the_form(server: ModelServer) -> None:
+    llm = opened("openai:m", server.url)
+    words = "request (6031 tokens) exceeds the available context size (4096 tokens), try increasing it"
+    server.script = [refusal(400, words), GOOD]
+    error = failure(llm)
+    assert (error.reason, len(server.requests)) == ("too long", 1)
+    assert words in error.message
+    assert "longer context" in error.next_step
+    assert ask(llm).output == Fruit(**APPLE)
+    assert server.requests[-1]["response_format"]["type"] == "json_schema"
+
+
+def test_form_is_given_up_only_when_the_other_one_is_answered(server: ModelServer) -> None:
+    llm = opened("openai:m", server.url)
+    server.script = [refusal(400, "Bad request"), refusal(400, "Bad request"), GOOD]
+    assert failure(llm).reason == "status 400"
+    ask(llm)
+    forms = [request.get("response_format", {}).get("type") for request in server.requests]
+    assert (forms[0], forms[-1]) == ("json_schema", "json_schema")
+
+
 def test_anthropic_answers_through_a_tool(server: ModelServer) -> None:
     server.script = [anthropic([{"type": "tool_use", "id": "t1", "name": "final_result", "input": APPLE}])]
     answer = ask(opened("anthropic:claude-haiku-4-5", server.url.removesuffix("/v1")))

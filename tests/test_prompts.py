@@ -1,5 +1,6 @@
 """Prompts: what is asked, in which form, and what keeps a text from giving orders."""
 
+import json
 import re
 from typing import Any
 
@@ -8,6 +9,8 @@ from pydantic import BaseModel, ValidationError
 
 from afterwit import prompts
 from afterwit.prompts import Extraction, Prompt, Ratings, Review
+from afterwit.service import asking, extracting
+from afterwit.text import count_tokens
 
 LESSON: dict[str, Any] = {
     "situation": "The tests need a database.",
@@ -37,7 +40,7 @@ def all_prompts(material: str) -> list[Prompt]:
 
 
 def test_every_prompt_says_its_name_and_version() -> None:
-    assert [one.purpose for one in all_prompts("x")] == ["review/1", "extract/1", "rerank/1"]
+    assert [one.purpose for one in all_prompts("x")] == ["review/2", "extract/2", "rerank/1"]
 
 
 def test_material_is_fenced_and_never_among_the_instructions() -> None:
@@ -78,6 +81,61 @@ def test_more_than_five_lessons_are_cut_to_the_best() -> None:
         f"Do {number}." for number in range(5)
     ]
     assert Review.model_json_schema()["properties"]["lessons"]["maxItems"] == 5
+
+
+def longest(part: dict[str, Any], form: dict[str, Any]) -> Any:
+    """The longest answer that a server that enforces a form lets a model write, in English words."""
+    if "$ref" in part:
+        return longest(form["$defs"][part["$ref"].rpartition("/")[2]], form)
+    match part.get("type"):
+        case "object":
+            return {name: longest(inner, form) for name, inner in part["properties"].items()}
+        case "array":
+            return [longest(part["items"], form)] * part["maxItems"]
+        case "integer":
+            return 12
+        case _:
+            return max(part["enum"], key=len) if "enum" in part else ("prepare " * 60)[: part["maxLength"]]
+
+
+@pytest.mark.parametrize(
+    ("schema", "most"),
+    [
+        (Review, asking.MAX_ANSWER_TOKENS),
+        (Extraction.of("Four. Short. Sentences. Here."), extracting.MAX_ANSWER_TOKENS),
+    ],
+    ids=["review", "extract"],
+)
+def test_the_longest_answer_in_the_form_fits_into_its_tokens(schema: type[BaseModel], most: int) -> None:
+    form = schema.model_json_schema()
+    answer = longest(form, form)
+    assert schema.model_validate(answer)
+    assert count_tokens(json.dumps(answer)) <= most
+
+
+@pytest.mark.parametrize("sign", ["word ", "修复登录错误。"], ids=["English", "Chinese"])
+def test_a_review_fits_into_a_small_context_however_long_the_task(sign: str) -> None:
+    point = (sign * 240)[:240]
+    points = "\n".join(f"{number}. [failure] {point}" for number in range(1, 9))
+    asked = prompts.review(goal=sign * 800, outcome=sign * 800, transcript=points)
+    taken = count_tokens(asked.instructions) + count_tokens(asked.content)
+    assert taken + asking.MAX_ANSWER_TOKENS <= 4096
+    assert point in asked.content
+
+
+def test_as_many_statements_are_wanted_as_a_text_may_hold() -> None:
+    def most(source: str) -> int:
+        return Extraction.of(source).model_json_schema()["properties"]["statements"]["maxItems"]
+
+    assert (most("I like tea."), most("I like tea. I live in Paris."), most("So it is. " * 40)) == (3, 4, 10)
+    many = Extraction.of("I like tea.").model_validate({"statements": [STATEMENT] * 9})
+    assert isinstance(many, Extraction)
+    assert len(many.statements) == 3
+
+
+def test_a_longer_text_than_the_form_says_is_an_answer_all_the_same() -> None:
+    assert Review.model_json_schema()["$defs"]["Lesson"]["properties"]["action"]["maxLength"] == 240
+    assert Review.model_validate({"lessons": [LESSON | {"action": "Wait. " * 80}]}).lessons
 
 
 def test_statement_without_its_words_in_the_text_was_made_up() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from tests.onnx_files import cross_encoder, look_up_model, tokenizer_json
 
-from afterwit import rank
+from afterwit import rank, text
 from afterwit.config import Settings, load_settings
 from afterwit.embedding import HashEmbedder
 from afterwit.errors import AfterwitError, ConfigError, ProviderError, TooManyRequests
@@ -180,6 +180,17 @@ def test_secrets_are_not_sent() -> None:
     LLMReranker(llm).scores(f"What is {key}?", [f"The key is {key}."], deadline_s=1)
     assert key not in llm.prompts[0].content
     assert "The key is" in llm.prompts[0].content
+
+
+def test_long_candidates_share_what_a_small_model_can_read() -> None:
+    long = "The gateway listens on port 8443 and is restarted at night. " * 20
+    llm = ScriptedLLM([rated((1, 3)), rated((1, 3))])
+    LLMReranker(llm).scores("port?", [f"Note {number}: {long}" for number in range(30)], deadline_s=1)
+    asked = llm.prompts[0].content
+    assert 2_000 < text.count_tokens(asked) < 2_800
+    assert all(f"Note {number}: The gateway listens" in asked for number in range(30))
+    LLMReranker(llm).scores("port?", [long], deadline_s=1)
+    assert long[:490] in llm.prompts[1].content
 
 
 # --- In a search ----------------------------------------------------------------------------------

@@ -293,7 +293,7 @@ def test_a_models_lessons_are_reflected_pending_and_of_real_steps(clock: FixedCl
         (made,) = [one for one in lessons(memory) if one.basis is Basis.REFLECTED]
         assert "release notes" in made.summary
         assert (made.standing, made.trust, made.confidence) == (Standing.PENDING, Trust.AGENT, 0.6)
-        assert (made.structured["prompt"], made.structured["model"]) == ("review/1", "scripted")
+        assert (made.structured["prompt"], made.structured["model"]) == ("review/2", "scripted")
         derived = [link for link in memory.explain(made.id).links if link.type is LinkType.DERIVED_FROM]
         assert derived
         assert len(lessons(memory)) == 2

@@ -21,8 +21,8 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "仅按规则提取：未配置语言模型。",
     ),
     "read_too_long_for_model": (
-        "Read by rules alone: it has more than {most} characters; write it in parts for the model to read it.",
-        "仅按规则提取：超过 {most} 个字符；请分段写入，模型才能读取。",
+        "Read by rules alone: it has more than {most} tokens; write it in parts for the model to read it.",
+        "仅按规则提取：超过 {most} 个词元；请分段写入，模型才能读取。",
     ),
     "read_model_failed": (
         "Read by rules alone, for the language model did not answer: {error}",

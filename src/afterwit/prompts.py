@@ -20,13 +20,23 @@ MOST_LESSONS = 5
 MOST_TAGS = 3
 MOST_STEPS = 10
 
-#: Most statements that one text may give.
+#: Most statements that one text may give; one of few sentences gives at most two more than it has sentences.
 MOST_STATEMENTS = 10
 
-#: Text that says something, a sentence or two. The bound also ends the loops that small models fall into.
-Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
+#: Most tokens of a task's goal and of the words about its end that a review is shown.
+MOST_GOAL_TOKENS, MOST_OUTCOME_TOKENS = 200, 120
+
+#: Text that says something, a sentence or two. Where the server enforces the form, the shorter bound ends the loops
+#: that small models fall into, so that the longest answer fits into its tokens; elsewhere the longer one counts.
+Words = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=500),
+    Field(json_schema_extra={"maxLength": 240}),
+]
 #: A name or value, which may be empty.
-Maybe = Annotated[str, StringConstraints(strip_whitespace=True, max_length=200)]
+Maybe = Annotated[
+    str, StringConstraints(strip_whitespace=True, max_length=200), Field(json_schema_extra={"maxLength": 60})
+]
 
 
 @dataclass(frozen=True)
@@ -100,12 +110,13 @@ def review(*, goal: str, outcome: str, transcript: str) -> Prompt:
     """Ask what a finished task teaches; the answer is a `Review`.
 
     Args:
-        goal: what the task was for.
-        outcome: how it ended.
+        goal: what the task was for; cut to 200 tokens.
+        outcome: how it ended; cut to 120 tokens.
         transcript: its steps, each beginning with its number, as in "3. run tests -> 2 failed".
     """
+    goal, outcome = text.truncate(goal, MOST_GOAL_TOKENS), text.truncate(outcome, MOST_OUTCOME_TOKENS)
     material = f"Goal: {goal}\nOutcome: {outcome}\nSteps:\n{transcript}"
-    return _prompt("review", 1, _REVIEW, material, written_in=material)
+    return _prompt("review", 2, _REVIEW, material, written_in=material)
 
 
 # --- Memories from a text ---------------------------------------------------------------------------
@@ -134,6 +145,13 @@ class Extraction(BaseModel):
         list[Statement], Field(json_schema_extra={"maxItems": MOST_STATEMENTS}), _best(MOST_STATEMENTS)
     ]
 
+    @classmethod
+    def of(cls, source: str) -> "type[Extraction]":
+        """The form for this text."""
+        most = min(MOST_STATEMENTS, len(text.sentences(source)) + 2)
+        field: Any = Annotated[list[Statement], Field(json_schema_extra={"maxItems": most}), _best(most)]
+        return create_model("Extraction", __base__=cls, statements=(field, ...))
+
     def quoted(self, source: str) -> list[Statement]:
         """The statements whose quotes stand in the source, letter for letter but for case, width and blanks.
 
@@ -159,7 +177,7 @@ database), value its value. Leave them empty when the text does not say.
 
 
 def extract(source: str, *, today: str = "") -> Prompt:
-    """Ask for the statements worth keeping in a text; the answer is an `Extraction`.
+    """Ask for the statements worth keeping in a text; the answer is an `Extraction.of(source)`.
 
     Args:
         source: the text.
@@ -167,7 +185,7 @@ def extract(source: str, *, today: str = "") -> Prompt:
             empty.
     """
     said = f'\n- The text was written on {today}: write "yesterday" and the like as dates.' if today else ""
-    return _prompt("extract", 1, _EXTRACT + said, source, written_in=source)
+    return _prompt("extract", 2, _EXTRACT + said, source, written_in=source)
 
 
 # --- Order of search results ------------------------------------------------------------------------

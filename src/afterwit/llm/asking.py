@@ -1,6 +1,7 @@
 """One question to one endpoint: which form of asking, and what each failure means. Imports pydantic-ai."""
 
 import asyncio
+import re
 from typing import Any, assert_never, cast
 
 import httpx2
@@ -49,6 +50,10 @@ _TOO_MANY_REQUESTS = 429
 #: What servers answer to a form of asking that they do not know.
 _NOT_UNDERSTOOD = frozenset({400, 422, 501})
 
+#: How they say that a question is too long for their model.
+_TOO_LARGE = 413
+_TOO_LONG = re.compile(r"context.{0,12}(?:length|size|window)|too long", re.IGNORECASE)
+
 #: Sent where a client library insists on a key and the server does not.
 _NO_KEY = "none"
 
@@ -89,8 +94,8 @@ class Asking:
         if self._endpoint.provider != "anthropic" and not model.profile.get("supports_thinking"):
             # Models that think, and the newest of Anthropic's, refuse it.
             settings["temperature"] = 0.0
+        mode = self._mode
         while True:
-            mode = self._mode
             if mode == "native" and not model.profile.get("supports_json_schema_output"):
                 mode = "prompted"
             agent = Agent(
@@ -101,11 +106,15 @@ class Asking:
                 retries={"tools": 0, "output": _RETRIES},
             )
             try:
-                return (await agent.run(prompt.content, model_settings=settings, usage=usage)).output
+                output = (await agent.run(prompt.content, model_settings=settings, usage=usage)).output
             except ModelHTTPError as error:
-                if mode == "prompted" or error.status_code not in _NOT_UNDERSTOOD:
+                if mode == "prompted" or error.status_code not in _NOT_UNDERSTOOD or _is_too_long(error):
                     raise
-                self._mode = "prompted"
+                mode = "prompted"
+            else:
+                # Only now it is known that the form was at fault, and not the question.
+                self._mode = mode
+                return output
 
     def _failure(self, error: Exception, tokens: tuple[int, int]) -> ProviderError:
         match error:
@@ -136,6 +145,11 @@ class Asking:
                 else "Name the key's variable in llm_key_env."
             )
             return self._error(f"refused the key ({status})", step, reason="key")
+        if _is_too_long(error):
+            what = f"cannot read so much at once{self._words(error.body)}"
+            return self._error(
+                what, "Give it less to read, or let its server keep a longer context.", reason="too long"
+            )
         passing = status == _TOO_MANY_REQUESTS or status >= 500
         step = "Try again later." if passing else "Check the model's name and llm_url."
         return self._error(f"answered status {status}{self._words(error.body)}", step, reason=f"status {status}")
@@ -166,6 +180,12 @@ def _form(mode: Mode, schema: type[Output]) -> Any:
             return PromptedOutput(schema)
         case _:
             assert_never(mode)
+
+
+def _is_too_long(error: ModelHTTPError) -> bool:
+    """Whether a server says that the question is longer than its model reads."""
+    said = error.status_code in _NOT_UNDERSTOOD or error.status_code == _TOO_LARGE
+    return said and bool(_TOO_LONG.search(str(error.body)))
 
 
 def _misform(error: Exception) -> str:

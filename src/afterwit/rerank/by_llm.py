@@ -16,6 +16,8 @@ _TOKENS_PER_GRADE, _TOKENS_AROUND = 24, 40
 
 #: Sent of each candidate: memories are one or two sentences, turns of a conversation can be long.
 _CHARACTERS = 500
+#: Most tokens of all of them: with the answer they fit into the context that small local models have.
+_MOST_TOKENS = 2_400
 
 
 class LLMReranker:
@@ -31,8 +33,9 @@ class LLMReranker:
         return f"llm ({self._llm.model})"
 
     def scores(self, query: str, texts: Sequence[str], *, deadline_s: float) -> NDArray[np.float64]:
-        """See `Reranker.scores`; sends the query and the first 500 characters of each text, without secrets."""
-        shown = [text.redact_secrets(one[:_CHARACTERS]) for one in texts]
+        """See `Reranker.scores`; sends the query and the first 500 characters of each text, without secrets,
+        or an equal share of 2,400 tokens where they are longer than that together."""
+        shown = _within([text.redact_secrets(one[:_CHARACTERS]) for one in texts])
         answer = self._llm.answer(
             prompts.rerank(text.redact_secrets(query), shown),
             schema=prompts.Ratings.of(len(texts)),
@@ -52,3 +55,10 @@ class LLMReranker:
 
     def close(self) -> None:
         """See `Reranker.close`; the language model belongs to who made it."""
+
+
+def _within(texts: Sequence[str]) -> list[str]:
+    """Texts of which those that have more than their share are cut, when all together are too long."""
+    if sum(map(text.count_tokens, texts)) <= _MOST_TOKENS:
+        return list(texts)
+    return [text.truncate(one, _MOST_TOKENS // len(texts)) for one in texts]

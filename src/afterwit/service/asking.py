@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 MAX_ANSWER_TOKENS = 1_500
 #: How sure a model's words make a lesson; never as sure as what a check showed.
 _CONFIDENCE = {"high": 0.8, "medium": 0.6, "low": 0.4}
+#: Words that a situation and an action have at least.
+_LEAST_WORDS = 2
 #: Tools that bring in what strangers wrote.
 _OUTSIDE = re.compile(
     r"web|fetch|brows|http|url|crawl|scrape|playwright|puppeteer|selenium|navigate|mail|slack|chat|search_engine",
@@ -51,7 +53,7 @@ def ask_for_lessons(
     for lesson in answer.output.lessons:
         shown = [points[number - 1] for number in lesson.steps if 1 <= number <= len(points)]
         positions = tuple(sorted({place for point in shown for place in point.positions} & there))
-        if positions and not reads_as_instruction(f"{lesson.situation} {lesson.action} {lesson.result}"):
+        if positions and _says_something(lesson, task):
             findings.append(_finding(lesson, positions, made_by={"prompt": prompt.purpose, "model": llm.model}))
     return findings
 
@@ -60,6 +62,19 @@ def trust_of(finding: Finding, steps: Sequence[Step]) -> Trust:
     """The least trust of what a model's lesson rests on: what strangers wrote is not trusted for being retold."""
     outside = any(step.position in finding.positions and _OUTSIDE.search(step.action) for step in steps)
     return Trust.EXTERNAL if outside else Trust.AGENT
+
+
+def _says_something(lesson: prompts.Lesson, task: Task) -> bool:
+    """Whether a lesson could help anybody: small models answer with a word, or with what the task was for."""
+    if reads_as_instruction(f"{lesson.situation} {lesson.action} {lesson.result}"):
+        return False
+    situation, action = _words(lesson.situation), _words(lesson.action)
+    return len(situation) >= _LEAST_WORDS and len(action) >= _LEAST_WORDS and not action <= _words(task.goal)
+
+
+def _words(said: str) -> set[str]:
+    """Words that carry meaning, those inside names too."""
+    return set(text.query_tokens(re.sub(r"[\W_]+", " ", said)))
 
 
 def _finding(lesson: prompts.Lesson, positions: tuple[int, ...], *, made_by: dict[str, str]) -> Finding:

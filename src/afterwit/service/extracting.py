@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 WAIT_S = 15.0
 #: Most tokens of the answer: ten statements with their quotes.
 MAX_ANSWER_TOKENS = 1_500
-#: Longest text that a model reads, in characters: some 4,000 tokens, which a small local model reads in time.
-MAX_ASKED_CHARS = 12_000
+#: Most tokens of a text that a model reads: a small local one does so in time. With rules and answer they take 5,000
+#: of its context; one that has less refuses them, and the receipt says so.
+MAX_ASKED_TOKENS = 3_000
 #: Fewer sentences are a statement, which is kept as it is.
 LEAST_SENTENCES = 3
 #: Share of a sentence that quotes must cover for nothing of it to be lost when they stand in its place.
@@ -41,6 +42,8 @@ _COVERED = 0.6
 #: Share of a statement's content words that the text must hold, and that a quote of the user must hold for the
 #: statement to count as stated. Below the first it says what the text does not; a paraphrase lies between the two.
 _FOUNDED, _STATED = 0.5, 0.6
+#: Most tokens of a subject, topic or value.
+_LONGEST_KEY = 16
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,7 @@ class Extracting(Searching):
             return made, Shortfall("rules_only")
         own = strip_injected(content).strip()
         speech = _speech(own)
-        if len(speech.material) > MAX_ASKED_CHARS:
+        if text.count_tokens(speech.material) > MAX_ASKED_TOKENS:
             return made, Shortfall("too_long_for_model")
         if not speech.material:
             return made, None
@@ -154,7 +157,8 @@ def ask_for_statements(
     from afterwit import prompts  # noqa: PLC0415 - brings pydantic along
 
     prompt = prompts.extract(speech.material)
-    answer = llm.answer(prompt, schema=prompts.Extraction, max_tokens=MAX_ANSWER_TOKENS, timeout_s=timeout_s)
+    schema = prompts.Extraction.of(speech.material)
+    answer = llm.answer(prompt, schema=schema, max_tokens=MAX_ANSWER_TOKENS, timeout_s=timeout_s)
     by_user = {id(one) for one in answer.output.quoted(speech.of_user)}
     made_by = {"prompt": prompt.purpose, "model": llm.model}
     found: list[Draft] = []
@@ -229,7 +233,8 @@ def _draft(
     """
     text.check_text(statement.summary, field="content")
     said = enrich(statement.quote, now=setting.now, timezone=setting.timezone)
-    about = statement.subject or enrich(statement.summary, now=setting.now, timezone=setting.timezone).subject
+    subject, topic, value = _keys(statement)
+    about = subject or enrich(statement.summary, now=setting.now, timezone=setting.timezone).subject
     kind = Kind(statement.kind)
     is_intent = kind is Kind.INTENT  # what will be done is not what will be true
     structured = dict(said.structured) if said.kind is kind else {}
@@ -239,8 +244,8 @@ def _draft(
         summary=statement.summary,
         kind=kind,
         subject=fold_subject(about) if about else said.subject,
-        topic=fold_topic(statement.topic) if statement.topic else said.topic,
-        value=statement.value or (said.value if said.kind is kind else ""),
+        topic=fold_topic(topic) if topic else said.topic,
+        value=value or (said.value if said.kind is kind else ""),
         raw=statement.quote,
         structured={**structured, **made_by},
         basis=Basis.STATED if stated else Basis.INFERRED,
@@ -261,6 +266,16 @@ def _draft(
         confidence=min(memory.confidence, confidence_of(Basis.INFERRED)),
     )
     return replace(one, memory=bounded)
+
+
+def _keys(statement: "Statement") -> tuple[str, str, str]:
+    """Subject, topic and value; "" where a whole sentence stands in their place, as small models repeat it."""
+    told = {_plain(statement.summary), _plain(statement.quote)}
+    given = (statement.subject, statement.topic, statement.value)
+    subject, topic, value = (
+        "" if _plain(one) in told or text.count_tokens(one) > _LONGEST_KEY else one for one in given
+    )
+    return subject, topic, value
 
 
 def _joined(
@@ -311,7 +326,7 @@ def _told(receipt: Receipt, shortfall: Shortfall, language: str) -> Receipt:
             return receipt  # it says already what to write instead
         message = say("nothing_extracted", language, error=shortfall.error)
         return Receipt(Outcome.REJECTED, reasons=(shortfall.reason,), message=message)
-    note = say(f"read_{shortfall.reason}", language, error=shortfall.error, most=MAX_ASKED_CHARS)
+    note = say(f"read_{shortfall.reason}", language, error=shortfall.error, most=MAX_ASKED_TOKENS)
     joint = "" if language == "zh" else " "
     reasons = (*receipt.reasons, shortfall.reason)
     return replace(receipt, reasons=reasons, message=f"{receipt.message}{joint}{note}")

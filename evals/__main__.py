@@ -26,7 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
     ran = 0
     for name in names:
         try:
-            report = SUITES[name](Run(options.data, options.limit, arms, options.embedder))
+            report = SUITES[name](Run(options.data, options.limit, arms, options.embedder, options.first))
         except DataMissing as error:
             print(f"{name}: {error}", file=sys.stderr)
             continue
@@ -52,6 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--detail", action="store_true", help="show every group for every arm")
     parser.add_argument("--limit", type=int, default=0, help="at most so many conversations, worlds or personas")
+    parser.add_argument("--first", type=int, default=0, help="the first seed, for suites that draw their cases")
     parser.add_argument("--arms", default=",".join(ARMS), help=f"which of {', '.join(ARMS)}")
     parser.add_argument("--embedder", default="use", help='as in the setting of that name; "none" = words only')
     return parser

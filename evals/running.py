@@ -66,6 +66,8 @@ class Run:
     #: ways to search, in the order of the table
     arms: Sequence[str] = ("ours",)
     embedder: str = "use"
+    #: the first seed, for a suite that draws its cases
+    first: int = 0
     watch: StopWatch = field(default_factory=StopWatch)
 
     def files(self, folder: str, pattern: str, *, layout: str) -> list[Path]:

@@ -8,7 +8,7 @@ import pytest
 from afterwit import text
 from afterwit.config import load_settings
 from afterwit.errors import InvalidInput
-from afterwit.matters import names_tool, opposite_action, same_action, same_matter
+from afterwit.matters import covers, names_service, names_tool, opposite_action, same_action, same_matter
 from afterwit.records import Add, Kind, Memory, Standing
 from afterwit.service import Afterwit
 from afterwit.storage import open_store
@@ -60,6 +60,9 @@ def test_advice_is_on_the_same_matter_by_fault_tool_or_words(one: Any, other: An
         ("Use pnpm", "Use poetry", False, False),
         ("清空缓存后再登录", "登录前先清空缓存", True, False),
         ("不要清空缓存", "先清空缓存", False, True),
+        ("add the header `X-Key: $KEY`", "use `Bearer $TOKEN` instead of `X-Key: $KEY`", False, False),
+        ("加上请求头 `X-Key: $KEY`", "用 `Bearer $TOKEN` 代替 `X-Key: $KEY`", False, False),
+        ("use `Bearer $TOKEN`", "use `Bearer $TOKEN` instead of `X-Key: $KEY`", True, False),
     ],
 )
 def test_actions_agree_oppose_or_have_nothing_in_common(one: str, other: str, same: bool, opposite: bool) -> None:
@@ -175,3 +178,53 @@ def test_a_briefing_tells_what_went_wrong_with_the_tools_that_the_goal_names_onc
     told = service.start_task("Before the release, `make stubs` has to go through").cases
     assert [hit.memory.structured["tool"] for hit in told] == ["make"]
     assert not service.start_task("Make a plan for the release").cases
+
+
+@pytest.mark.parametrize(
+    ("goal", "field", "is_named"),
+    [
+        ("Run convert.py on returns.csv", {"tool": "python", "program": "python convert.py"}, True),
+        (
+            "在新检出的代码上用 python manage.py report 出 tax",
+            {"tool": "python", "program": "python manage.py report"},
+            True,
+        ),
+        ("Write a python script", {"tool": "python", "program": "python convert.py"}, False),
+        ("Convert returns.csv to Parquet", {"tool": "python", "program": "python convert.py"}, False),
+        ("到 db.acme.dev 里核对", {"tool": "psql", "host": "db.acme.dev"}, True),
+        ("Use psql to see whether it is empty", {"tool": "psql", "host": "db.acme.dev"}, True),
+        ("Look it up on web.acme.dev", {"tool": "psql", "host": "db.acme.dev"}, False),
+    ],
+)
+def test_a_script_and_a_host_are_names_of_a_tool_too(goal: str, field: dict[str, str], is_named: bool) -> None:
+    assert names_tool(text.fold(goal), memory(1, "Advice.", kind=Kind.LESSON, structured=field)) is is_named
+
+
+@pytest.mark.parametrize(
+    ("domain", "name", "is_it"),
+    [
+        ("orders.acme.dev", "orders-api", True),
+        ("orders.acme.dev:8443", "Orders Service", True),
+        ("billing.acme.dev", "orders-api", False),
+        ("api.acme.dev", "api", False),
+        ("orders.acme.dev", "curl", False),
+        ("", "orders-api", False),
+    ],
+)
+def test_a_service_is_named_by_its_host(domain: str, name: str, is_it: bool) -> None:
+    assert names_service(domain, name) is is_it
+
+
+@pytest.mark.parametrize(
+    ("against", "fault", "expected"),
+    [
+        ("make: no rule for target", "make: no rule for target: docs", True),
+        ("make: no rule for target: docs", "make: no rule for target: docs", True),
+        ("http: http 401: x.dev", "http: http 401: x.dev/a", True),
+        ("http: http 401: x.dev", "http: http 401: x.device.com/a", False),
+        ("make: no rule for target: docs", "make: no rule for target", False),
+        ("", "make: no rule for target", False),
+    ],
+)
+def test_a_wider_fault_takes_in_those_of_its_sort(against: str, fault: str, expected: bool) -> None:
+    assert covers(against, fault) is expected

@@ -368,6 +368,17 @@ def test_where_it_was_learned_counts_as_where_it_held() -> None:
     assert judged(learned, bad(1, npm="8.19.2"), bad(2, npm="10.3.0")).standing is Standing.REFUTED
 
 
+def test_one_harm_narrows_what_was_told_as_seen_with_another_version() -> None:
+    helped = [good(number, npm="8.19.2") for number in range(1, 5)]
+    seen = lesson(applies={"tools": {"npm": "8.19.2"}}, basis=Basis.OBSERVED, standing=Standing.CONFIRMED)
+    known = judged(seen, *helped, bad(9, npm="10.2.0"))
+    assert (known.standing, known.applies["only"]) == (Standing.CONFIRMED, {"npm": "<10.2.0"})
+    # Without the warning, or with the same version, one of five is no reason.
+    assert judged(seen, *helped, bad(9, npm="8.20.0")) == seen
+    unaware = replace(seen, applies={})
+    assert judged(unaware, *helped, bad(9, npm="10.2.0")) == unaware
+
+
 def test_harm_that_a_version_does_not_explain_refutes() -> None:
     assert judged(lesson(), good(1, npm="8"), bad(1, npm="8"), *(bad(n, npm="9") for n in range(2, 7))).applies == {}
     assert judged(lesson(), good(1), *(bad(n) for n in range(6))).standing is Standing.REFUTED

@@ -87,7 +87,7 @@ def evaluate(run: Run) -> Report:
     """All arms over all seeds."""
     observations: list[Observation] = []
     failures: list[str] = []
-    seeds = range(run.limit or SEEDS)
+    seeds = range(run.first, run.first + (run.limit or SEEDS))
     with Product(embedder=run.embedder) as product:
         for seed in progress(seeds, total=len(seeds), label="simulation"):
             repeats: dict[tuple[str, int], int] = {}
@@ -99,7 +99,7 @@ def evaluate(run: Run) -> Report:
         model = product.model
     observations.sort(key=lambda one: list(ARMS).index(one.arm))
     notes = (
-        f"{len(seeds)} seeds; an agent that only tries (at most 4 ways per trap), rules only, no language model",
+        f"seeds {seeds[0]} to {seeds[-1]}; an agent that only tries (at most 4 ways per trap); rules, no model",
         "known failures again: failed tries per task that an earlier task of the same arm had seen fail already",
         "of these avoided: 1 - (with memory / without), by seed",
         "overcome before: the way out of all its traps was found in an earlier task, so that it could be known",

@@ -35,10 +35,15 @@ _PLAIN_WORDS = frozenset(
 _CALLED = r"(?:[`'\"“]|\b(?:run|runs|running|call|calling|use|using|with|via|by|through|execute)\s+(?:the\s+)?)"
 #: Parts of a host's name that many hosts have.
 _ANY_HOST = frozenset("www api app dev test staging prod local localhost internal docs cdn static m".split())
+_ANY_SERVICE = frozenset("service server client backend gateway http rest".split())
 _SERVICE = re.compile(
     r"\b(?:apis?|services?|endpoints?|servers?|sites?|websites?|pages?|portals?|https?|urls?)\b|接口|服务|网站|站点|页面|端点"
 )
 
+#: What advice is to take the place of.
+_IN_PLACE_OF = re.compile(
+    r"\b(?:instead of|rather than|in place of)\b[^;；。\n]*|(?:代替|取代|替代|而不是|而非|，不用)[^;；。\n]*"
+)
 #: Words of order and time, which stand between words without a space.
 _ORDER_ZH = re.compile("[之以]?[前后](?![端台缀者置门])|然后|先|再|时(?![间区钟长])|当(?!前)")
 
@@ -56,17 +61,30 @@ def names_tool(folded: str, memory: Memory) -> bool:
 
     Args:
         folded: the text as `text.fold` returns it.
-        memory: with a field "domain" or "tool"; where there is a domain, it is what counts.
+        memory: with a field "domain", "host", "tool" or "program"; where there is a domain, it is what counts.
     """
     if memory.kind not in ADVICE:
         return False
     domain, tool = text.fold(field_of(memory, "domain")), text.fold(field_of(memory, "tool"))
     if domain:
         return text.mentions(folded, domain) or _names_service(folded, domain)
+    host = text.fold(field_of(memory, "host"))
+    if host and text.mentions(folded, host):
+        return True
+    if tool in _ANY_TOOL:
+        # What a script wants is known by the script: `convert.py` of "python convert.py".
+        tool = next((word for word in text.fold(field_of(memory, "program")).split()[1:] if "." in word), "")
     if not tool or tool in _ANY_TOOL or not text.mentions(folded, tool):
         return False
     is_plain = tool in _PLAIN_WORDS and text.language(folded) != "zh"
     return not is_plain or re.search(rf"{_CALLED}{re.escape(tool)}\b", folded) is not None
+
+
+def names_service(domain: str, name: str) -> bool:
+    """Whether a name in a list of tools is that of the service at a host: "orders-api" for orders.acme.dev."""
+    labels = set(text.fold(domain).split(":", maxsplit=1)[0].split("."))
+    words = set(re.findall(r"[a-z\d]+", text.fold(name))) - _ANY_HOST - _ANY_SERVICE
+    return bool(words) and words <= labels
 
 
 def _names_service(folded: str, domain: str) -> bool:
@@ -75,13 +93,23 @@ def _names_service(folded: str, domain: str) -> bool:
     return bool(labels) and text.mentions(folded, labels[0]) and _SERVICE.search(folded) is not None
 
 
+def covers(against: str, fault_key: str) -> bool:
+    """Whether a fault is the one that advice is against, or one of those that a wider one takes in.
+
+    Args:
+        against: the field "signature" of advice: a fault's key or its beginning, "make: no rule for target".
+        fault_key: the key of a fault.
+    """
+    return bool(against) and (fault_key == against or fault_key.startswith((f"{against}: ", f"{against}/")))
+
+
 def same_matter(one: Memory, other: Memory) -> bool:
     """Whether both advise on the same situation: the same fault, or the same words about it."""
     if one.kind not in ADVICE or other.kind not in ADVICE:
         return False
     faults = field_of(one, "signature"), field_of(other, "signature")
     if all(faults):
-        return faults[0] == faults[1]
+        return covers(*faults) or covers(*reversed(faults))
     if _differ(field_of(one, "tool"), field_of(other, "tool")) or (
         _hard(one) and _hard(other) and not _hard(one) & _hard(other)
     ):
@@ -94,7 +122,7 @@ def same_action(one: Memory, other: Memory) -> bool:
     told, also = _action(one), _action(other)
     if _speaks_against(one) != _speaks_against(other):
         return False
-    return told == also or _overlap(_words(told), _words(also)) >= _SAME_ACTION
+    return told == also or _overlap(_words(_advised(told)), _words(_advised(also))) >= _SAME_ACTION
 
 
 def opposite_action(one: Memory, other: Memory) -> bool:
@@ -111,6 +139,11 @@ def _speaks_against(memory: Memory) -> bool:
 
 def _action(memory: Memory) -> str:
     return field_of(memory, "action") or memory.summary
+
+
+def _advised(told: str) -> str:
+    """What an action says to do, without what it is to take the place of."""
+    return _IN_PLACE_OF.sub(" ", told) if not _denies(told) else told
 
 
 def _situation(memory: Memory) -> frozenset[str]:

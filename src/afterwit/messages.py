@@ -333,6 +333,7 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "{place}{attempt} ended in “{error}”, and no way around it was found.",
         "{place}{attempt} 最后报错“{error}”，没有找到解决办法。",
     ),
+    "tried_in_vain": ("{account} Tried in vain: {ways}.", "{account}试过但无效：{ways}。"),
     "user_undid": ("The user had {about} undone: “{words}”", "用户要求撤销 {about}：“{words}”"),
     "decided": ("{chosen}", "{chosen}"),
     "decided_because": ("{chosen}, because {why}", "{chosen}，因为{why}"),

@@ -96,6 +96,16 @@ class Act:
         return self.kind in ("test", "build")
 
 
+#: A database's host in a command: "host=db.acme.dev", `-h db.acme.dev`, "postgres://app@db.acme.dev/shop".
+_HOST = re.compile(r"(?:\bhost=|(?<!\S)(?:-h|--host)[ =]?|://(?:[^\s@/'\"]*@)?)([\w-]+(?:\.[\w-]+)*\.[a-zA-Z][\w-]+)")
+
+
+def host_of(act: Act) -> str:
+    """The host of the database that a command speaks to; empty when it is not named, and for what is no database."""
+    found = _HOST.search(act.command) if act.kind == "sql" else None
+    return found[1].casefold() if found else ""
+
+
 @lru_cache(maxsize=2048)
 def act_of(action: str, given: str) -> Act:
     """What a step did.

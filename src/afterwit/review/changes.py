@@ -124,7 +124,7 @@ def _of_commands(failed: Attempt, worked: Attempt) -> Change | None:
         return Change("directory", (general(b.directory),))
     if new := [one for one in b.environment if one not in a.environment]:
         return Change("set", (general(" ".join(new)),))
-    gone, come = _difference(_plain_words(a), _plain_words(b))
+    gone, come = difference(_plain_words(a), _plain_words(b))
     if not gone and not come:
         return _of_shell_text(failed, b)
     if (settings := _settings(gone, come)) is not None:
@@ -140,7 +140,7 @@ def _settings(gone: list[str], come: list[str]) -> Change | None:
     """What differs within one argument that holds several settings: "host=db sslmode=require"."""
     if len(gone) != 1 or len(come) != 1 or not (PAIRS.fullmatch(gone[0]) and PAIRS.fullmatch(come[0])):
         return None
-    old, new = _difference(gone[0].split(), come[0].split())
+    old, new = difference(gone[0].split(), come[0].split())
     if not new:
         return Change("drop", (general(" ".join(old)),))
     return (
@@ -174,7 +174,8 @@ def _of_shell_text(failed: Attempt, b: Act) -> Change | None:
     return None
 
 
-def _difference(a: Sequence[str], b: Sequence[str]) -> tuple[list[str], list[str]]:
+def difference(a: Sequence[str], b: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The words of the first that are not in the second, and the other way round, in order."""
     gone: list[str] = []
     come: list[str] = []
     for tag, i, j, k, m in difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
@@ -286,7 +287,7 @@ def _other_value(name: str, old: str, new: str, failed: Attempt) -> Change | Non
     if holds_only_here(general(new)):
         return None
     if failed.act.kind == "sql" or name in ("command", "query", "sql"):
-        gone, come = _difference(re.findall(r"\w+|\S", old), re.findall(r"\w+|\S", new))
+        gone, come = difference(re.findall(r"\w+|\S", old), re.findall(r"\w+|\S", new))
         if len(gone) == len(come) == 1:
             return None if is_slip(failed, gone, come) else Change("replace", (come[0], gone[0]))
         return Change("command", (general(new),))
@@ -323,7 +324,7 @@ def _of_code(a: str, b: str, failed: Attempt) -> Change | None:
     gone, come = [line for line in old if line not in new], [line for line in new if line not in old]
     if len(gone) != 1 or len(come) != 1:
         return None
-    out, into = _difference(_CODE_WORD.findall(gone[0]), _CODE_WORD.findall(come[0]))
+    out, into = difference(_CODE_WORD.findall(gone[0]), _CODE_WORD.findall(come[0]))
     if is_slip(failed, out, into) or not into:
         return None
     if not out:

@@ -12,6 +12,7 @@ from afterwit.review.changes import Change, change_between, edit_change, general
 from afterwit.review.commands import PAIRS
 from afterwit.review.instructions import is_dangerous, reads_as_instruction
 from afterwit.review.normalising import readable
+from afterwit.review.ways import way_of
 
 #: Words of a command that are its own: names of programs, packages, files, hosts.
 _TELLING = re.compile(r"[A-Za-z\d][\w.-]{3,}\w")
@@ -43,38 +44,89 @@ class Fix:
     change: Change | None
     #: what was done in between, oldest first
     between: tuple[Attempt, ...] = ()
+    #: ways that were tried before it and failed (`way_of`), in order
+    ways: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class DeadEnd:
     """A failure that was not overcome in its task."""
 
+    #: attempts that failed in the same way, in order; at least one
     failed: tuple[Attempt, ...]
+    #: the first attempt at the goal, as one would do it without thinking
+    plain: Attempt
     #: nothing that worked came after it
     ends_the_task: bool
+    #: what was done otherwise than in the plain attempt (`way_of`), each once, in order; may be empty
+    ways: tuple[str, ...] = ()
 
 
 def fixes_and_dead_ends(attempts: Sequence[Attempt]) -> tuple[list[Fix], list[DeadEnd]]:
     """Sort a task's failures into those that were overcome and those that were not; both in order."""
     fixes: list[Fix] = []
-    open_: dict[str, list[Attempt]] = {}
+    open_: dict[str, DeadEnd] = {}
     done: set[int] = set()
+    last = max(
+        (index for index, attempt in enumerate(attempts) if not attempt.failed and not attempt.act.is_dump), default=-1
+    )
     for index, attempt in enumerate(attempts):
         if not attempt.failed or index in done:
             continue
         chain = _chain(attempts, index)
         done.update(chain)
-        tried = [attempts[place] for place in chain]
-        if tried[-1].failed:
-            for one in tried:
-                open_.setdefault(one.fault_key, []).append(one)
+        if not attempts[chain[-1]].failed:
+            fixes += _segments(attempts, chain)
             continue
-        fixes += _segments(attempts, chain)
-    last = max(
-        (index for index, attempt in enumerate(attempts) if not attempt.failed and not attempt.act.is_dump), default=-1
+        plain, ways = _ways(attempts, chain)
+        for key, (first, end) in _spans(attempts, chain).items():
+            failed = tuple(attempts[place] for place in chain if attempts[place].fault_key == key)
+            tried = [way for place, way in ways.items() if first <= place <= end]
+            if known := open_.get(key):
+                # The same fault in the way of something else: of the first goal, that is another way.
+                tried = [*known.ways, way_of(known.plain, plain), *tried]
+                failed = (*known.failed, *failed)
+            found = tuple(dict.fromkeys(way for way in tried if way))
+            open_[key] = DeadEnd(failed, known.plain if known else plain, end > last, found)
+    return fixes, list(open_.values())
+
+
+def _ways(attempts: Sequence[Attempt], chain: Sequence[int]) -> tuple[Attempt, dict[int, str]]:
+    """The plainest attempt of a chain, and place -> what was done otherwise in each of the others."""
+    plain = min((attempts[place] for place in chain), key=lambda one: len(_words(one.act)))
+    found = {chain[0]: way_of(plain, attempts[chain[0]])}
+    for before, place in pairwise(chain):
+        found[place] = way_of(plain, attempts[place], _between(attempts, before, place))
+    return plain, {place: way for place, way in found.items() if way}
+
+
+def _words(act: Act) -> list[str]:
+    return [*_single(act.words), *([act.directory] if act.directory else []), *act.arguments]
+
+
+def _spans(attempts: Sequence[Attempt], chain: Sequence[int]) -> dict[str, tuple[int, int]]:
+    """Fault -> the places where it came first and last, in order of the first.
+
+    A fault between two of another one is left out: the way that led to it was given up, and belongs to the other.
+    """
+    spans: dict[str, tuple[int, int]] = {}
+    for place in chain:
+        key = attempts[place].fault_key
+        spans[key] = (spans.get(key, (place, place))[0], place)
+    return {
+        key: (first, end)
+        for key, (first, end) in spans.items()
+        if not any(begun < first and end < over for begun, over in spans.values())
+    }
+
+
+def _between(attempts: Sequence[Attempt], before: int, after: int) -> tuple[Attempt, ...]:
+    """What was done between two attempts that may have changed something."""
+    return tuple(
+        one
+        for one in attempts[before + 1 : after]
+        if one.changes_something or _reads_before_edit(attempts[before], one)
     )
-    ends = [DeadEnd(tuple(group), attempts.index(group[-1]) > last) for group in open_.values()]
-    return fixes, ends
 
 
 def _chain(attempts: Sequence[Attempt], start: int) -> list[int]:
@@ -94,21 +146,20 @@ def _segments(attempts: Sequence[Attempt], chain: list[int]) -> list[Fix]:
     """One fix per fault that was met on the way to what worked."""
     fixes: list[Fix] = []
     group: list[int] = []
+    _, ways = _ways(attempts, chain)
     for place, following in pairwise(chain):
         group.append(place)
         if attempts[following].fault_key == attempts[place].fault_key:
             continue
         failed = tuple(attempts[one] for one in group)
-        between = tuple(
-            one
-            for one in attempts[place + 1 : following]
-            if one.changes_something or _reads_before_edit(failed[-1], one)
-        )
+        between = _between(attempts, place, following)
         worked, nearest = attempts[following], _nearest(failed, attempts[following])
         change = _change(failed, nearest, between, attempts, worked)
         if change is not None and worked.failed and not _is_kept(change, attempts[chain[-1]]):
             change = None
-        fixes.append(Fix(failed, nearest, worked, change, between))
+        first = next(one for one in chain if attempts[one].fault_key == failed[0].fault_key)
+        vain = [way for one, way in ways.items() if first <= one <= place and way != ways.get(chain[-1])]
+        fixes.append(Fix(failed, nearest, worked, change, between, tuple(dict.fromkeys(vain))))
         group = []
     return fixes
 

@@ -5,15 +5,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from afterwit.applies import tools_of
+from afterwit.matters import names_service
 from afterwit.messages import say
 from afterwit.records import Basis, Json, Kind, Step, Task, TaskStatus
-from afterwit.review.actions import act_of
+from afterwit.review.actions import act_of, host_of
 from afterwit.review.attempts import Attempt, attempts_of
-from afterwit.review.changes import attempt_words
+from afterwit.review.changes import Change, attempt_words
 from afterwit.review.corrections import Said, said_by_user
 from afterwit.review.decisions import Decided, cause_in, decisions_of
 from afterwit.review.fixes import DeadEnd, Fix, fixes_and_dead_ends
 from afterwit.review.outcomes import outcome_of
+from afterwit.review.signatures import Signature
 from afterwit.review.telling import (
     applies_to,
     change_words,
@@ -27,6 +30,7 @@ from afterwit.review.telling import (
     tool_of,
 )
 from afterwit.review.trajectory import Episode, tell
+from afterwit.review.ways import all_ways, with_ways
 from afterwit.text import statement_key
 
 #: Most findings of one task.
@@ -58,6 +62,10 @@ class Finding:
     from_user: bool = False
     #: equal for the same finding of another task
     key: str = ""
+    #: key of the same finding about another thing of the same sort; empty when what it is about matters
+    wider_key: str = ""
+    #: key of the account of a failure that it puts an end to
+    answers: str = ""
 
 
 @dataclass(frozen=True)
@@ -131,7 +139,7 @@ def _lesson(fix: Fix, material: _Material) -> tuple[float, Finding] | None:
     summary = say("lesson", tongue, place=place_of(failed, tongue), attempt=attempt, error=error, change=action)
     result = say("result_passed" if fix.worked.act.is_check else "result_worked", tongue, a=worked)
     key = f"{failed.fault.key} => {change.shape}"
-    structured = {
+    structured: Json = {
         **_of_fault(failed, error, attempt, tongue),
         "action": action,
         "result": result,
@@ -142,6 +150,8 @@ def _lesson(fix: Fix, material: _Material) -> tuple[float, Finding] | None:
     }
     if cause:
         structured["cause"] = cause
+    if ways := all_ways(reversed(fix.ways)):
+        structured["ways"] = list(ways)
     proved = fix.worked.act.is_check
     confidence = (
         0.6
@@ -155,13 +165,45 @@ def _lesson(fix: Fix, material: _Material) -> tuple[float, Finding] | None:
         summary,
         structured,
         _tags(failed),
-        applies_to(material.task, material.steps, failed, change),
+        _conditions(material, failed, change),
         Basis.VERIFIED if proved else Basis.OBSERVED,
         round(confidence, 2),
         _positions(*fix.failed, *fix.between[-2:], fix.worked),
         key=key,
+        wider_key=_wider_key(failed, change),
+        answers=_no_way(failed.fault),
     )
     return _weight(fix) + confidence, finding
+
+
+def _wider_key(failed: Attempt, change: Change) -> str:
+    """What a lesson shares with the same lesson about another thing: another target, table or route of one service.
+
+    Empty when what was done names the thing, as `pip install yaml` does for the module yaml: that holds for it alone.
+    """
+    fault = failed.fault
+    if fault is None or not fault.detail or fault.wider == fault.key:
+        return ""
+    named = {word for word in re.findall(r"\w{2,}", fault.detail.removeprefix(failed.domain).casefold())}
+    if named & set(re.findall(r"\w{2,}", change.shape)):
+        return ""
+    return f"{fault.wider} | {tool_of(failed)} => {change.shape}"
+
+
+def _no_way(fault: Signature) -> str:
+    """The key of an account that no way was found around a fault."""
+    return f"{fault.matter} => none"
+
+
+def _conditions(material: _Material, attempt: Attempt, change: Change | None) -> Json:
+    """Under which conditions a finding holds, as far as they were seen; of a service, its version."""
+    conditions: Json = dict(applies_to(material.task, material.steps, attempt, change))
+    known: object = material.task.environment.get("tools")
+    if attempt.domain and isinstance(known, dict):
+        named = tools_of({"tools": known}).items()
+        served = {name: version for name, version in named if names_service(attempt.domain, name)}
+        conditions |= {"tools": served} if served else {}
+    return conditions
 
 
 def _was_undone(fix: Fix, material: _Material) -> bool:
@@ -241,7 +283,9 @@ def _of_fault(failed: Attempt, error: str, attempt: str, tongue: str) -> dict[st
         "signature": failed.fault_key,
         "task_type": task_type_of(failed),
         "tool": tool_of(failed),
+        "program": failed.act.program if failed.act.words else "",
         "domain": failed.domain,
+        "host": host_of(failed.act),
     }
 
 
@@ -272,7 +316,7 @@ def _positions(*attempts: Attempt) -> tuple[int, ...]:
 
 
 def _dead_end(end: DeadEnd, fixes: Sequence[Fix], material: _Material) -> tuple[float, Finding] | None:
-    last, tongue = end.failed[-1], material.tongue
+    last, plain, tongue = end.failed[-1], end.plain, material.tongue
     if last.fault is None or last.only_looks:
         return None
     if any(last.fault_key == fix.failed[-1].fault_key for fix in fixes):
@@ -285,18 +329,22 @@ def _dead_end(end: DeadEnd, fixes: Sequence[Fix], material: _Material) -> tuple[
     lost = material.outcome is not TaskStatus.SUCCEEDED
     if count < 2 and not (end.ends_the_task and lost):
         return None
-    error, attempt = error_words(last.fault), quoted(attempt_words(last))
-    tried = list(dict.fromkeys(quoted(attempt_words(one)) for one in end.failed))
-    key = f"{last.fault_key} => none"
+    error, attempt = error_words(last.fault), quoted(attempt_words(plain))
+    tried = list(dict.fromkeys(quoted(attempt_words(one)) for one in (plain, *end.failed)))
+    key = _no_way(last.fault)
+    say_key = "dead_end" if count > 1 else "dead_end_once"
+    account = say(say_key, tongue, place=place_of(plain, tongue), attempt=attempt, error=error, count=count)
+    ways = all_ways(reversed(end.ways))
     structured = {
         **_of_fault(last, error, attempt, tongue),
         "action": ", ".join(tried[:4]),
         "result": _result_of(end.failed, error, attempt, tongue),
+        "account": account,
+        "ways": list(ways),
         "key": key,
     }
-    say_key = "dead_end" if count > 1 else "dead_end_once"
-    summary = say(say_key, tongue, place=place_of(last, tongue), attempt=attempt, error=error, count=count)
-    applies = applies_to(material.task, material.steps, last, None)
+    summary = with_ways(account, ways, tongue)
+    applies = _conditions(material, last, None)
     finding = Finding(
         Kind.FAILURE, summary, structured, _tags(last), applies, Basis.OBSERVED, 0.5, _positions(*end.failed), key=key
     )

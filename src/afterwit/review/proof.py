@@ -12,7 +12,7 @@ from typing import Any
 
 from afterwit import text
 from afterwit.applies import clashes, narrowed, tools_of
-from afterwit.matters import field_of
+from afterwit.matters import covers, field_of
 from afterwit.records import Basis, Json, Kind, Memory, Standing, Step, Task, TaskStatus, Trust, Use
 from afterwit.review.following import follows
 from afterwit.review.signatures import fault_of
@@ -186,7 +186,7 @@ def _worked(step: Step) -> bool | None:
 def _recurs(memory: Memory, steps: Sequence[Step]) -> bool:
     """Whether the fault that a lesson is against came again after it was followed."""
     against = field_of(memory, "signature")
-    return bool(against) and any((fault := fault_of(step)) is not None and fault.key == against for step in steps)
+    return any((fault := fault_of(step)) is not None and covers(against, fault.key) for step in steps)
 
 
 def _sign(status: TaskStatus) -> int:
@@ -286,7 +286,8 @@ def _origins(memory: Memory, tasks: Mapping[str, Task]) -> set[str]:
 def _narrowed(memory: Memory, uses: Sequence[Use], tasks: Mapping[str, Task], tally: _Tally) -> Verdict | None:
     """Restrict a memory to the versions of a tool where it held, when all harm came with others.
 
-    Only when the harm would otherwise cost it its standing, or is enough to refute it for those versions.
+    Only when the harm would otherwise cost it its standing, or is enough to refute it for those versions; at once
+    when it was told with the warning that it had been seen with another version.
     """
     if not tally.harmed or memory.trust is Trust.EXTERNAL:
         return None
@@ -295,7 +296,8 @@ def _narrowed(memory: Memory, uses: Sequence[Use], tasks: Mapping[str, Task], ta
     good = [tools_of(_tools(tasks[id])) for id in held_in]
     if memory.basis.strength >= Basis.OBSERVED.strength and tools_of(memory.applies):
         good.append(tools_of(memory.applies))  # it was seen to work with these, where it was learned
-    if not good or (tally.mean > DOUBTS and alone.mean > REFUTES):
+    foreseen = all(_seen_elsewhere(memory, tasks[id]) for id in tally.harmed)
+    if not good or (not foreseen and tally.mean > DOUBTS and alone.mean > REFUTES):
         return None
     bad = [tools_of(_tools(tasks[id])) for id in tally.harmed]
     parting = [
@@ -311,6 +313,10 @@ def _narrowed(memory: Memory, uses: Sequence[Use], tasks: Mapping[str, Task], ta
     applies: Json = narrowed(memory.applies, tool, held=held, failed=failed)
     reason = f"harmed with {tool} {', '.join(sorted(set(failed)))}, held with {', '.join(sorted(set(held)))}"
     return Verdict("narrowed", {"applies": applies}, reason, tuple(dict.fromkeys((*held_in, *tally.harmed))))
+
+
+def _seen_elsewhere(memory: Memory, task: Task) -> bool:
+    return any(clash.what not in ("os", "repo") for clash in clashes(memory.applies, task.environment))
 
 
 def _tools(task: Task) -> Json:

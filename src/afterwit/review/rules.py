@@ -23,7 +23,7 @@ FLOOR = 0.5
 
 _MEMBERS = frozenset({Kind.LESSON, Kind.FAILURE})
 #: Fields of a lesson that its rule takes over.
-_TAKEN = ("situation", "action", "result", "nature", "signature", "task_type", "tool", "domain", "key")
+_TAKEN = tuple("situation action result nature signature task_type tool program domain host key".split())
 _MOST_TAGS = 8
 
 
@@ -104,9 +104,11 @@ def _without_mark(memory: Memory) -> str:
 
 
 def _counts(memory: Memory) -> bool:
-    """Whether a lesson may speak for or against a rule: what comes from outside may not."""
+    """Whether a lesson may speak for or against a rule: what comes from outside may not, and that no way was found
+    is nothing to go by; such accounts grow by themselves (`ways`)."""
     alive = memory.status is Status.ACTIVE or memory.standing is Standing.REFUTED
-    return alive and memory.trust > Trust.EXTERNAL
+    grows = memory.kind is Kind.FAILURE and "ways" in memory.structured
+    return alive and memory.trust > Trust.EXTERNAL and not grows
 
 
 def _clusters(lessons: Sequence[Memory], rules: Sequence[Memory], links: Sequence[Link]) -> list[_Cluster]:

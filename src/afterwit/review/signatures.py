@@ -30,6 +30,22 @@ class Signature:
         """Equal for the same fault, whatever the run: "python: module not found: requests"."""
         return ": ".join(part for part in (self.tool, self.error, self.detail) if part).casefold()
 
+    @property
+    def matter(self) -> str:
+        """Its key without what it happened to be about, where that makes no difference: a service that asks who one
+        is asks it on each of its pages."""
+        return self.wider if self.tool == "http" and self.error in _ASKS_WHO else self.key
+
+    @property
+    def wider(self) -> str:
+        """Its key without what it was about, but for the service that it came from: "make: no rule for target"."""
+        host = self.detail.partition("/")[0] if self.tool == "http" else ""
+        return replace(self, detail=host).key
+
+
+#: Statuses of a service that does not let one in.
+_ASKS_WHO = frozenset(("HTTP 401", "HTTP 403", "HTTP 407"))
+
 
 #: Lines that only tell or warn; an error word in them is none.
 _HARMLESS = re.compile(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from afterwit.matters import ADVICE, field_of
+from afterwit.matters import ADVICE, covers, field_of
 from afterwit.recall import Hit
 from afterwit.records import GLOBAL, KeyFilter, Memory, RecordUse, Standing, Task, TaskStatus, Use, new_id
 from afterwit.review.actions import Act, act_of
@@ -112,7 +112,7 @@ class Attending(Tasks):
         seen = signature(step.output, action=tool, input=step.input)
         if seen is None:
             return []
-        rows = [row for row in self._advice(scope) if field_of(row, "signature") == seen.key]
+        rows = [row for row in self._advice(scope) if covers(field_of(row, "signature"), seen.key)]
         if rows:
             return self._given(rows[:_MOST_FOR_A_CALL])
         found = super().search(

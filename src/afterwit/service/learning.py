@@ -5,17 +5,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from afterwit.applies import clashes, tools_of
 from afterwit.extract import extract
 from afterwit.gate import judge
+from afterwit.matters import field_of
 from afterwit.messages import say
 from afterwit.records import (
     Change,
     Connect,
+    Kind,
     Link,
     LinkType,
     Memory,
     Outcome,
     Receipt,
+    Revise,
     Source,
     Standing,
     Status,
@@ -26,6 +30,7 @@ from afterwit.records import (
 )
 from afterwit.resolve import merge
 from afterwit.review.lessons import Finding
+from afterwit.review.ways import ways_of, wider_fault
 from afterwit.service.writing import Draft, Setting, draft
 from afterwit.storage import Reader
 from afterwit.text import language, redact_secrets
@@ -133,15 +138,38 @@ def _of_task(memory: Memory, finding: Finding, task: Task) -> Memory:
 # --- into the store ---------------------------------------------------------------------------------
 
 
-def known_finding(reader: Reader, memory: Memory, key: str) -> Memory | None:
-    """The memory that another task's finding of the same key made in this place, in whatever state."""
+def known_finding(reader: Reader, memory: Memory, finding: Finding) -> Memory | None:
+    """The memory that the same finding of another task made in this place, in whatever state; else the one that it
+    made about another thing of the same sort, as long as that is in force."""
+    same = found_by(reader, memory, finding.key)
+    if same is None and finding.wider_key:
+        other = found_by(reader, memory, finding.wider_key)
+        return other if other is not None and _is_in_force(other) and not _is_elsewhere(other, memory) else None
+    return same
+
+
+def found_by(reader: Reader, memory: Memory, key: str) -> Memory | None:
+    """The memory of this place that is kept under a key of findings, the newest in force first."""
     if not key:
         return None
     links = reader.links(memory.space, [_mark(key)])
-    rows = reader.get(memory.space, [link.source_id for link in links if link.type is LinkType.ABOUT])
-    there = [row for row in rows.values() if (row.scope, row.role) == (memory.scope, memory.role)]
-    shared = [row for row in rows.values() if row.scope == memory.scope and not row.role]
-    return min(there or shared, key=lambda row: (row.status is not Status.ACTIVE, row.id), default=None)
+    found = reader.get(memory.space, [link.source_id for link in links if link.type is LinkType.ABOUT]).values()
+    # That nothing helped with another version says nothing of this one; that something did may hold for both.
+    rows = [row for row in found if row.kind is not Kind.FAILURE or not _is_elsewhere(row, memory)]
+    there = [row for row in rows if (row.scope, row.role) == (memory.scope, memory.role)]
+    shared = [row for row in rows if row.scope == memory.scope and not row.role]
+    return min(
+        there or shared, key=lambda row: (row.status is not Status.ACTIVE, -row.recorded_at.timestamp()), default=None
+    )
+
+
+def _is_in_force(memory: Memory) -> bool:
+    return memory.status is Status.ACTIVE and memory.standing is not Standing.REFUTED
+
+
+def _is_elsewhere(known: Memory, new: Memory) -> bool:
+    """Whether the new one was seen where the known one is not known to hold: another version or system."""
+    return bool(clashes(known.applies, {**new.applies, "tools": tools_of(new.applies)}))
 
 
 def again(known: Memory, new: Memory, now: datetime) -> tuple[list[Change], Receipt] | None:
@@ -155,16 +183,24 @@ def again(known: Memory, new: Memory, now: datetime) -> tuple[list[Change], Rece
         return [], Receipt(Outcome.REJECTED, known.id, ("taken_out_before",), message)
     if known.status not in (Status.ACTIVE, Status.QUARANTINED):
         return None
+    if known.kind is Kind.FAILURE and not set(ways_of(new)) <= set(ways_of(known)):
+        return None
     found = merge(known, new, now=now, reason="same_finding")
-    return list(found.changes), found.receipt
+    changes = list(found.changes)
+    wider = wider_fault(field_of(known, "signature"), field_of(new, "signature"))
+    if wider and known.kind is Kind.LESSON:
+        changes.append(
+            Revise(known.id, {"structured": {**known.structured, "signature": wider}}, reason="seen of another")
+        )
+    return changes, found.receipt
 
 
 def evidence(memory_id: str, finding: Finding, task: Task, steps: Sequence[Step], now: datetime) -> list[Change]:
     """Links from a memory to the steps it comes from, and to its key, by which it is found again."""
     ids: Mapping[int, str] = {step.position: step.id for step in steps}
     targets = [(LinkType.DERIVED_FROM, ids[place]) for place in finding.positions if place in ids]
-    if finding.key and not finding.from_user:
-        targets.append((LinkType.ABOUT, _mark(finding.key)))
+    if not finding.from_user:
+        targets += [(LinkType.ABOUT, _mark(key)) for key in (finding.key, finding.wider_key) if key]
     return [Connect(Link(task.space, memory_id, type, target, now, note=task.id)) for type, target in targets]
 
 

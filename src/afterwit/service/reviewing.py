@@ -40,6 +40,7 @@ from afterwit.service.learning import Learned, again, cleaned, evidence, known_f
 from afterwit.service.retracting import Rollback, RollbackPlan, changes_of, plan_of
 from afterwit.service.ruling import every, links_of, new_rule, promotions, rule_changes, rule_drafts
 from afterwit.service.searching import Searching
+from afterwit.service.superseding import outdone, put_in_place, with_earlier_ways
 from afterwit.service.updating import cascade
 from afterwit.service.writing import Draft, Setting
 from afterwit.storage import Transaction
@@ -186,7 +187,7 @@ class Reviewing(Searching):
         review = review_steps(task, steps)
         now = self._clock()
         setting = Setting(self.space, self.writer, now, self.settings.timezone)
-        found = [learned(finding, task, setting) for finding in review.findings]
+        found = [with_earlier_ways(learned(one, task, setting), self.store) for one in review.findings]
         error: AfterwitError | None = None
         if asks:
             try:
@@ -229,7 +230,7 @@ class Reviewing(Searching):
         receipts: list[Receipt] = []
         for one in item.made:
             now = one.memory.recorded_at
-            known = known_finding(tx, one.memory, item.finding.key)
+            known = known_finding(tx, one.memory, item.finding)
             repeated = again(known, one.memory, now) if known is not None else None
             if repeated is not None:
                 changes, receipt = repeated
@@ -238,6 +239,10 @@ class Reviewing(Searching):
                 receipt = self._store_one(tx, one, vectors.get(one.memory.id), now)
             if receipt.accepted and receipt.id:
                 tx.apply(evidence(receipt.id, item.finding, task, steps, now))
+                stored = tx.get(self.space, [receipt.id])[receipt.id]
+                if stored.status is Status.ACTIVE:
+                    tx.apply(put_in_place(tx, stored, known, item.finding, now))
+                    tx.apply(outdone(tx, stored, item.finding, task, steps))
             receipts.append(receipt)
         return receipts
 

@@ -297,7 +297,7 @@ class Sessions(Tasks):
             made = learned(finding, task, setting).made
             for one in made if isinstance(made, list) else []:
                 where = KeyFilter(scopes=(one.memory.scope,))
-                known = known_finding(self.store, one.memory, finding.key) is not None or self.store.find_statement(
+                known = known_finding(self.store, one.memory, finding) is not None or self.store.find_statement(
                     self.space, where, statement_key(one.memory.summary)
                 )
                 taught.append(Taught(one.memory.summary, one.memory.kind, "known" if known else "new"))

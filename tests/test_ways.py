@@ -8,12 +8,13 @@ from tests.recorded import review
 
 from afterwit.config import load_settings
 from afterwit.embedding import HashEmbedder
-from afterwit.records import Basis, Kind, LinkType, Memory, Standing, Status, Task
+from afterwit.records import Add, Kind, LinkType, Memory, Standing, Status, Task, Trust
 from afterwit.review import Finding
 from afterwit.review.ways import MOST_WAYS, all_ways, wider_fault, with_ways
 from afterwit.service import Afterwit, Writer
 from afterwit.storage import open_store
 from afterwit.testing import FixedClock
+from afterwit.testing.samples import memory as sample
 
 ERESOLVE = "npm error code ERESOLVE\nnpm error ERESOLVE unable to resolve dependency tree"
 REFUSED = "HTTP/1.1 401 Unauthorized\n\n{}"
@@ -280,34 +281,55 @@ def test_a_service_is_told_by_its_version_and_one_failure_with_another_narrows(m
 
 # --- opinions -------------------------------------------------------------------------------------
 
+OPINION = "shipit deploy needs --force, otherwise it finds no target region."
 
-def _followed_in_vain(memory: Afterwit, name: str) -> None:
+
+def _deploy(memory: Afterwit, name: str, *commands: str) -> None:
+    """A task in which all commands fail but one with a region."""
     missing = "shipit: error: no target region for service 'cart'"
-    work(
-        memory,
-        name,
-        [
-            ("bash", "shipit deploy cart --force", missing, False),
-            ("bash", "shipit deploy cart", missing, False),
-            ("bash", "shipit deploy cart --region eu-1", "rolled out", True),
-        ],
-        outcome="success",
-        goal="Deploy cart with shipit deploy",
-    )
+    rows = [("bash", one, "rolled out" if "eu-1" in one else missing, "eu-1" in one) for one in commands]
+    outcome = "success" if rows[-1][3] else "failure"
+    work(memory, name, rows, outcome=outcome, goal="Deploy cart with shipit deploy")
 
 
-def test_an_opinion_that_was_followed_in_vain_makes_room_for_what_worked(memory: Afterwit) -> None:
-    words = "shipit deploy needs --force, otherwise it finds no target region."
-    opinion = memory.as_writer(Writer(session="s0")).write(words, kind="lesson", source="agent").id
-    assert memory.get(opinion).basis.strength < Basis.OBSERVED.strength
-    _followed_in_vain(memory, "s1")
+@pytest.mark.parametrize("source", ["agent", "user"])
+@pytest.mark.parametrize("way_is_found_at_once", [True, False])
+def test_what_was_only_believed_and_followed_in_vain_makes_room_for_what_worked(
+    memory: Afterwit, source: str, way_is_found_at_once: bool
+) -> None:
+    opinion = memory.as_writer(Writer(session="s0")).write(OPINION, kind="lesson", source=source).id
+    plain, followed, right = "shipit deploy cart", "shipit deploy cart --force", "shipit deploy cart --region eu-1"
+    if way_is_found_at_once:
+        _deploy(memory, "s1", followed, plain, right)
+    else:
+        _deploy(memory, "s1", followed, plain)
+        assert memory.get(opinion).status is Status.ACTIVE
+        _deploy(memory, "s2", plain, right)
     known = memory.get(opinion)
     (lesson,) = [one for one in found(memory) if one.id != opinion]
     assert (known.status, known.superseded_by) == (Status.SUPERSEDED, lesson.id)
 
 
-def test_what_the_user_said_is_only_doubted_by_that(memory: Afterwit) -> None:
-    words = "shipit deploy needs --force, otherwise it finds no target region."
-    said = memory.as_writer(Writer(session="s0")).write(words, kind="lesson", source="user").id
-    _followed_in_vain(memory, "s1")
+def test_what_the_user_vouches_for_is_only_doubted_by_that(memory: Afterwit) -> None:
+    said = memory.as_writer(Writer("user", Trust.USER, "s0")).write(OPINION, kind="lesson").id
+    _deploy(memory, "s1", "shipit deploy cart --force", "shipit deploy cart", "shipit deploy cart --region eu-1")
     assert (memory.get(said).status, memory.get(said).standing) == (Status.ACTIVE, Standing.PENDING)
+
+
+def test_what_was_not_followed_stays(memory: Afterwit) -> None:
+    opinion = memory.as_writer(Writer(session="s0")).write(OPINION, kind="lesson", source="agent").id
+    _deploy(memory, "s1", "shipit deploy cart", "shipit deploy cart --region eu-1")
+    assert memory.get(opinion).status is Status.ACTIVE
+
+
+@pytest.mark.parametrize(("helped", "harmed", "is_told"), [(0, 0, True), (1, 1, True), (0, 0.4, True), (0.4, 1, False)])
+def test_what_failed_whenever_it_was_followed_is_not_told_beside_what_did_not(
+    memory: Afterwit, helped: float, harmed: float, is_told: bool
+) -> None:
+    known: dict[str, Any] = {"kind": Kind.LESSON, "space": memory.space, "standing": Standing.PENDING}
+    believed = sample(1, "shipit deploy 需要加 --force，否则会报没有目标区域。", helped=helped, harmed=harmed, **known)
+    worked = sample(2, "If `shipit deploy cart` fails, add `--region eu-1`.", structured={"tool": "shipit"}, **known)
+    with memory.store.transaction(memory.space, now=memory._clock(), actor="test") as tx:  # pyright: ignore[reportPrivateUsage]
+        tx.apply([Add(believed), Add(worked)])
+    cases = memory.as_writer(Writer(session="s1")).start_task("用 shipit deploy 上线，报没有目标区域").cases
+    assert {hit.memory.id for hit in cases} == ({believed.id, worked.id} if is_told else {worked.id})

@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from afterwit import text
-from afterwit.matters import field_of, names_tool, same_action
+from afterwit.matters import field_of, names_tool, same_action, same_matter
 from afterwit.messages import say
 from afterwit.recall import Hit, SearchAnswer, hit_tokens
 from afterwit.records import GLOBAL, Basis, KeyFilter, Kind, Memory, Standing, Task, Trust
 from afterwit.review.intents import due_state
 from afterwit.service.options import MAX_K, SearchOptions
 from afterwit.service.reviewing import Reviewing
+from afterwit.service.superseding import has_only_failed
 
 #: What binds whatever is done, and what is known from cases: the two searches of a briefing.
 BINDING = (Kind.RULE, Kind.CONSTRAINT, Kind.PREFERENCE)
@@ -109,7 +110,7 @@ class Briefings(Reviewing):
             if len(kept) < _MOST_OF_A_PART and hit_tokens(hit) <= budget and not _is_told(hit, kept):
                 budget -= hit_tokens(hit)
                 kept.append(hit)
-        return replace(cases, hits=tuple(kept))
+        return replace(cases, hits=tuple(hit for hit in kept if not _is_outdone(hit.memory, kept)))
 
     def _intents(self, task: Task, now: datetime) -> tuple[Hit, ...]:
         """What was meant for a moment like this, the most urgent first."""
@@ -127,6 +128,15 @@ class Briefings(Reviewing):
 
 def _is_told(hit: Hit, others: Sequence[Hit]) -> bool:
     return any(_says_the_same(hit.memory, other.memory) for other in others)
+
+
+def _is_outdone(memory: Memory, others: Sequence[Hit]) -> bool:
+    """Whether advice that failed whenever it was followed stands beside advice on the same tool that did not."""
+    if memory.standing is not Standing.PENDING or not has_only_failed(memory):
+        return False
+    told = text.fold(memory.summary)
+    better = [other.memory for other in others if other.memory.kind is Kind.LESSON and not other.memory.harmed]
+    return any(same_matter(memory, one) or names_tool(told, one) for one in better)
 
 
 def _says_the_same(one: Memory, other: Memory) -> bool:

@@ -242,7 +242,7 @@ class Reviewing(Searching):
                 stored = tx.get(self.space, [receipt.id])[receipt.id]
                 if stored.status is Status.ACTIVE:
                     tx.apply(put_in_place(tx, stored, known, item.finding, now))
-                    tx.apply(outdone(tx, stored, item.finding, task, steps))
+                    tx.apply(outdone(tx, stored, item.finding))
             receipts.append(receipt)
         return receipts
 

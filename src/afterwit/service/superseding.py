@@ -17,12 +17,13 @@ from afterwit.records import (
     Status,
     Step,
     Supersede,
-    Task,
     Trust,
 )
 from afterwit.resolve import effective_start
 from afterwit.review.following import follows
 from afterwit.review.lessons import Finding
+from afterwit.review.proof import RELIED
+from afterwit.review.signatures import is_failure
 from afterwit.review.ways import all_ways, ways_of, with_ways
 from afterwit.service.learning import Learned, found_by, known_finding
 from afterwit.storage import Reader
@@ -83,29 +84,44 @@ def put_in_place(reader: Reader, memory: Memory, known: Memory | None, finding: 
     return changes
 
 
-def outdone(reader: Reader, lesson: Memory, finding: Finding, task: Task, steps: Sequence[Step]) -> list[Change]:
-    """Opinions that this task followed in vain before it found the lesson: seen to work goes before thought to work.
+def outdone(reader: Reader, lesson: Memory, finding: Finding) -> list[Change]:
+    """What this task, or one that had found no way, followed in vain: it makes room for the lesson, since what was seen
+    to work goes before what somebody thought would.
 
-    Only what nobody saw work, checked or vouches for: anything else is left to what further tasks show.
+    Only what nobody saw work and nobody vouches for: anything else is left to what further tasks show.
 
     Args:
-        reader: what is stored, with the credits of the task.
+        reader: what is stored, with the credits of the task and the evidence of the lesson.
         lesson: the finding's memory.
         finding: what was found.
-        task: in which.
-        steps: its steps.
     """
     if finding.kind is not Kind.LESSON or lesson.basis.strength < Basis.OBSERVED.strength:
         return []
-    harmed = {use.memory_id for use in reader.uses(task.space, task_id=task.id) if use.credit < 0}
-    tried = [step for step in steps if step.position in finding.positions]
+    account = found_by(reader, replace(lesson, kind=Kind.FAILURE), finding.answers)
+    tried = _evidence(reader, [one for one in (lesson, account) if one is not None])
+    harmed = {use.memory_id for id in tried for use in reader.uses(lesson.space, task_id=id) if use.credit < 0}
+    failed = [step for steps in tried.values() for step in steps if is_failure(step)]
     return [
         Supersede(row.id, lesson.id, valid_to=effective_start(row), reason="followed in vain, and another way worked")
-        for row in reader.get(task.space, sorted(harmed - {lesson.id})).values()
-        if _is_mere_opinion(row) and not follows(tried[-1], row) and any(follows(step, row) for step in tried)
+        for row in reader.get(lesson.space, sorted(harmed - {lesson.id})).values()
+        if _is_only_believed(row) and any(follows(step, row) for step in failed)
     ]
 
 
-def _is_mere_opinion(memory: Memory) -> bool:
-    believed = memory.basis.strength < Basis.OBSERVED.strength and memory.trust < Trust.USER
-    return believed and memory.status is Status.ACTIVE and memory.standing is Standing.PENDING and not memory.helped
+def _evidence(reader: Reader, memories: Sequence[Memory]) -> dict[str, list[Step]]:
+    """Task -> its steps that memories come from."""
+    ids = [memory.id for memory in memories]
+    links = [link for link in reader.links(memories[0].space, ids) if link.type is LinkType.DERIVED_FROM and link.note]
+    steps = {link.target_id for link in links if link.source_id in ids}
+    tasks = sorted({link.note for link in links if link.source_id in ids})
+    return {id: [step for step in reader.steps(memories[0].space, id) if step.id in steps] for id in tasks}
+
+
+def has_only_failed(memory: Memory) -> bool:
+    """Whether a memory failed a task that relied on it, and helped none."""
+    return memory.helped < RELIED <= memory.harmed
+
+
+def _is_only_believed(memory: Memory) -> bool:
+    unseen = memory.basis not in (Basis.OBSERVED, Basis.VERIFIED) and memory.trust < Trust.USER
+    return unseen and memory.status is Status.ACTIVE and memory.standing is Standing.PENDING and has_only_failed(memory)

@@ -5,7 +5,7 @@ The one file of the suites that imports the product.
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from pathlib import Path
@@ -26,8 +26,8 @@ from afterwit import (
 )
 from afterwit.embedding import Embedder, embed_queries, open_embedder
 from afterwit.recall import candidate_signals
-from afterwit.records import KeyFilter, Kind, Memory, Step, Task
-from afterwit.review import review_steps
+from afterwit.records import KeyFilter, Kind, Memory, Step, Task, TaskStatus
+from afterwit.review import Finding, remembered, review_steps
 from afterwit.service.options import read_question
 from afterwit.storage import Order, open_store
 from afterwit.text import query_tokens
@@ -274,10 +274,18 @@ class Lookback:
     lessons: int
     #: how it ended, as its own signs show; empty = unclear
     outcome: str
+    #: every memory of how it went, beside the findings, with all its words
+    kept: tuple[str, ...] = ()
 
 
-def look_back(goal: str, steps: Sequence[TaskStep]) -> Lookback:
-    """Review a recorded run by rules alone."""
+def look_back(goal: str, steps: Sequence[TaskStep], *, outcome: TaskStatus | None = None) -> Lookback:
+    """Review a recorded run by rules alone.
+
+    Args:
+        goal: what was asked.
+        steps: what was done.
+        outcome: how it ended, where that was recorded; the memories of how it went say so.
+    """
     started = datetime(2025, 6, 2, 9, tzinfo=UTC)
     task = Task("run", "evals", goal, started)
     taken = [
@@ -285,8 +293,12 @@ def look_back(goal: str, steps: Sequence[TaskStep]) -> Lookback:
         for at, one in enumerate(steps)
     ]
     review = review_steps(task, taken)
-    findings = tuple(
-        "\n".join((one.summary, *(str(value) for value in one.structured.values()))) for one in review.findings
-    )
+    ended = replace(task, status=outcome or task.status)
+    kept = remembered(ended, taken, review_steps(ended, taken) if outcome else review)
     lessons = sum(one.kind is Kind.LESSON for one in review.findings)
-    return Lookback(findings, tuple(point.text for point in review.episode.points), lessons, review.outcome or "")
+    points = tuple(point.text for point in review.episode.points)
+    return Lookback(_told(review.findings), points, lessons, review.outcome or "", _told(kept))
+
+
+def _told(findings: Sequence[Finding]) -> tuple[str, ...]:
+    return tuple("\n".join((one.summary, *(str(value) for value in one.structured.values()))) for one in findings)

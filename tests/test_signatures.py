@@ -90,6 +90,44 @@ def test_every_output_of_the_table_is_a_failure_of_a_command() -> None:
             assert is_failure(step("bash", "./run", output)), output
 
 
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        ("pytest -q 2>&1 | tail -3", "FAILED tests/test_a.py::test_b\n1 failed, 12 passed in 0.41s"),
+        ("python -m unittest | tail -4", "Ran 3 tests in 0.1s\n\nFAILED (failures=1)"),
+        ("npm test -- --ci | tail -5", "Tests:       2 failed, 9 passed, 11 total\nTime: 2 s"),
+        ("npx mocha || true", "  4 passing (20ms)\n  1 failing\n"),
+        ("cargo test | tail", "test result: FAILED. 2 passed; 1 failed; 0 ignored"),
+        ("go test ./... | tee log", "--- FAIL: TestSum (0.00s)\nFAIL\texample.com/sum\t0.2s"),
+        ("mvn -q test | grep -v INFO", "Tests run: 12, Failures: 1, Errors: 0\nBUILD FAILURE"),
+        ("npx tsc --noEmit | head", "src/a.ts(3,7): error TS2345: Argument of type 'x'\n"),
+        ("make 2>&1 | tail -2", "main.c:3:5: error: expected ';'\nmake: *** [main.o] Error 1"),
+        ("ruff check . | tail -1", "Found 3 errors."),
+        ("pnpm test | tail", "共 12 个用例，2 个用例失败"),
+    ],
+)
+def test_a_run_that_prints_a_failure_failed_though_its_pipe_worked(command: str, output: str) -> None:
+    assert is_failure(step("bash", command, output, ok=True))
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        ("pytest -q | tail -1", "12 passed in 0.41s"),
+        ("pytest -q; pytest -q | tail -1", "1 failed, 12 passed in 0.4s\n13 passed in 0.5s"),
+        ("cargo test | tail", "test result: ok. 3 passed; 0 failed; 0 ignored"),
+        ("mvn -q test", "Tests run: 12, Failures: 0, Errors: 0"),
+        ("ruff check --fix .", "Found 3 errors (3 fixed, 0 remaining)."),
+        ("make", "cc -Werror -c error.c\nWARNING: 2 errors were ignored before"),
+        ("cat last_run.txt", "1 failed, 12 passed in 0.4s"),
+        ("grep -c failed log", "3 failed in 2s"),
+        ("./report.sh", "2 failed in 3s"),
+    ],
+)
+def test_what_worked_stays_so_when_failures_are_only_spoken_of(command: str, output: str) -> None:
+    assert not is_failure(step("bash", command, output, ok=True))
+
+
 def test_the_flag_of_a_step_decides_before_its_output() -> None:
     assert not is_failure(step("bash", "x", "Traceback (most recent call last):\nKeyError: 1", ok=True))
     assert is_failure(step("bash", "x", "12 passed", ok=False))

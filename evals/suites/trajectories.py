@@ -1,16 +1,19 @@
 """Recorded agent runs, looked back at by rules: how many memories they leave, and whether the right ones.
 
-`evals/corpora/trajectory_rubric.json` says, in our own words, what each run must teach and must not. The runs of
-`swe_agent` carry the output of real commands; those of `tau_airline` have calls and thoughts without outputs, and
-show how little is learned where nothing is to be learned from.
+`evals/corpora/trajectory_rubric.json` says, in our own words, what each run must teach (its findings) and what is to
+be remembered of it (`kept`), and what must not be. The runs of `swe_agent` carry the output of real commands; those of
+`tau_airline` have calls and thoughts without outputs, and a recorded reward, which is taken for what was said at their
+end. Half of the runs were not read, nor what the rules leave of them, while the rules were made: groups "unread".
 """
 
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from afterwit.records import TaskStatus
 from evals.measures import Metric, Observation, rows
 from evals.product import Lookback, TaskStep, look_back
 from evals.report import Report
@@ -23,11 +26,16 @@ METRICS = (
     Metric("too many", "share"),
     Metric("findings"),
     Metric("lessons"),
+    Metric("kept found", per="kept expected"),
+    Metric("kept forbidden", "sum"),
+    Metric("kept too many", "share"),
+    Metric("memories"),
     Metric("per 30 steps", per="thirties"),
+    Metric("per 30 turns", per="thirty turns"),
     Metric("points"),
     Metric("judged", "share"),
 )
-HEADLINE = ("all", "swe_agent", "tau_airline")
+HEADLINE = ("all", "swe_agent", "tau_airline", "swe_agent, unread", "tau_airline, unread")
 
 #: Commands of the SWE-agent's own interface; everything else it types goes to a shell.
 _OWN_COMMANDS = re.compile(
@@ -44,14 +52,21 @@ def evaluate(run: Run) -> Report:
         raise DataMissing("No recorded runs: neither swe_agent/*.traj nor tau_airline/experience.jsonl.")
     observations: list[Observation] = []
     failures: list[str] = []
-    for source, name, goal, steps in progress(run.limited(recorded), total=len(recorded), label="trajectories"):
-        found = run.watch.call("look back", lambda: look_back(goal, steps))  # noqa: B023
-        values, amiss = judge(found, len(steps), criteria(rubric, source, name))
-        failures += [f"{name}: {line}" for line in amiss]
-        observations.append(Observation("ours", ("all", source), f"{source}/{name}", values))
+    for one in progress(run.limited(recorded), total=len(recorded), label="trajectories"):
+        found = run.watch.call("look back", lambda: look_back(one.goal, one.steps, outcome=one.outcome))  # noqa: B023
+        wanted = criteria(rubric, one.source, one.name)
+        values, amiss = judge(found, len(one.steps), wanted)
+        also, lacking = judge_kept(found, wanted)
+        values |= also | {"thirty turns": max(one.turns, len(one.steps)) / 30}
+        failures += [f"{one.name}: {line}" for line in (*amiss, *lacking)]
+        half = "unread" if one.name in rubric["unread"][one.source] else "read"
+        groups = ("all", one.source, f"{one.source}, {half}")
+        observations.append(Observation("ours", groups, f"{one.source}/{one.name}", values))
     notes = (
         "found: facts of the rubric that a finding meets, of all that there are; forbidden: patterns met in memories",
         "too many: runs that leave more findings than the rubric allows; judged: runs whose outcome the signs show",
+        "kept: the memories of how a run went; memories: these and the findings; turns count messages, steps calls",
+        "unread: runs that nobody read, nor what is left of them, while the rules were made",
     )
     found_rows = rows(observations, METRICS)
     return Report("trajectories", "none", METRICS, found_rows, notes, run.watch.summary(), failures, HEADLINE)
@@ -71,7 +86,54 @@ def criteria(rubric: Mapping[str, Any], source: str, name: str) -> Mapping[str, 
         "must_not": part.get("must_not", ()),
         "never": everywhere["must_not"],
         "most_findings": part.get("most_findings", everywhere["most_findings"]),
+        "kept": _kept_criteria(rubric, source, name),
     }
+
+
+def _kept_criteria(rubric: Mapping[str, Any], source: str, name: str) -> Mapping[str, Any]:
+    """What the memories of how a run went are judged by: as for the run, else for its data set, and everywhere."""
+    whole: Mapping[str, Any] = rubric[source].get("kept", {})
+    part: Mapping[str, Any] = rubric[source].get(name, {}).get("kept") or whole.get("runs", {}).get(name, {})
+    own = rubric[source].get("must_not", ())
+    return {
+        "must": part.get("must", ()),
+        "must_not": (*own, *whole.get("must_not", ()), *part.get("must_not", ()), *rubric["everywhere"]["must_not"]),
+        "most": part.get("most", whole.get("most", rubric["everywhere"]["most_kept"])),
+    }
+
+
+def judge_kept(found: Lookback, wanted: Mapping[str, Any]) -> tuple[dict[str, float], list[str]]:
+    """What the memories of how one run went are worth.
+
+    Args:
+        found: what looking back gave.
+        wanted: with `kept`: `must` (facts, each with patterns that one memory or finding must meet), `must_not`
+            (patterns that no memory may meet) and `most` (memories).
+
+    Returns:
+        As `judge`.
+    """
+    asked = wanted["kept"]
+    told = (*found.kept, *found.findings)
+    missing = [
+        fact["id"]
+        for fact in asked["must"]
+        if not any(all(re.search(one, words, re.IGNORECASE) for one in fact["all"]) for words in told)
+    ]
+    everything = "\n".join(found.kept)
+    forbidden = [pattern for pattern in asked["must_not"] if re.search(pattern, everything)]
+    too_many = len(found.kept) > asked["most"]
+    values = {
+        "kept expected": float(len(asked["must"])),
+        "kept found": float(len(asked["must"]) - len(missing)),
+        "kept forbidden": float(len(forbidden)),
+        "kept too many": float(too_many),
+        "memories": float(len(found.findings) + len(found.kept)),
+        "per 30 steps": float(len(found.findings) + len(found.kept)),
+        "per 30 turns": float(len(found.findings) + len(found.kept)),
+    }
+    amiss = [*(f"not kept: {one}" for one in missing), *(f"kept, but forbidden: {one}" for one in forbidden)]
+    return values, [*amiss, *([f"kept too many: {len(found.kept)}"] if too_many else [])]
 
 
 def judge(found: Lookback, steps: int, wanted: Mapping[str, Any]) -> tuple[dict[str, float], list[str]]:
@@ -102,7 +164,6 @@ def judge(found: Lookback, steps: int, wanted: Mapping[str, Any]) -> tuple[dict[
         "too many": float(len(found.findings) > wanted["most_findings"]),
         "findings": float(len(found.findings)),
         "lessons": float(found.lessons),
-        "per 30 steps": float(len(found.findings)),
         "thirties": steps / 30,
         "points": float(len(found.points)),
         "judged": float(bool(found.outcome)),
@@ -110,14 +171,26 @@ def judge(found: Lookback, steps: int, wanted: Mapping[str, Any]) -> tuple[dict[
     return values, [*(f"missing: {one}" for one in missing), *(f"forbidden: {one}" for one in forbidden)]
 
 
-Recorded = tuple[str, str, str, Sequence[TaskStep]]
+@dataclass(frozen=True)
+class Recorded:
+    """One recorded run."""
+
+    #: data set, and name within it
+    source: str
+    name: str
+    goal: str
+    steps: Sequence[TaskStep]
+    #: messages of the conversation; 0 = not recorded
+    turns: int = 0
+    #: None = not recorded
+    outcome: TaskStatus | None = None
 
 
 def _swe_agent(run: Run) -> Iterator[Recorded]:
     for path in _files(run, "swe_agent", "*.traj", layout="trajectories of SWE-agent, one JSON file each"):
         data = json.loads(path.read_text(encoding="utf-8"))
         steps = [_typed(one) for one in data["trajectory"]] if "trajectory" in data else [*_called(data["history"])]
-        yield "swe_agent", path.stem, _goal(data["history"]), steps
+        yield Recorded("swe_agent", path.stem, _goal(data["history"]), steps)
 
 
 def _files(run: Run, folder: str, pattern: str, *, layout: str) -> list[Path]:
@@ -160,7 +233,9 @@ def _tau_airline(run: Run) -> Iterator[Recorded]:
         for line in path.read_text(encoding="utf-8").splitlines():
             one = json.loads(line)
             steps = [_spoken_or_called(name, given) for name, given in one["tool_calls"]]
-            yield "tau_airline", f"{one['task_id']}-{one['trial']}", one["instruction"], steps
+            name = f"{one['task_id']}-{one['trial']}"
+            outcome = None if "reward" not in one else TaskStatus.SUCCEEDED if one["reward"] else TaskStatus.FAILED
+            yield Recorded("tau_airline", name, one["instruction"], steps, one.get("turns", 0), outcome)
 
 
 def _spoken_or_called(name: str, given: str) -> TaskStep:

@@ -137,6 +137,7 @@ def _report_json(found: "ReviewReport") -> dict[str, Any]:
     return {
         "tasks": list(found.tasks),
         "learned": [receipt_json(receipt) for receipt in found.receipts],
+        "remembered": [receipt.id for receipt in found.remembered if receipt.accepted],
         "failed": dict(found.failed),
         "waiting": found.waiting,
         "message": found.message,

@@ -3,6 +3,7 @@
 Pure: records in, values out. `service` wires it to the store.
 """
 
+from afterwit.review.episodes import remembered
 from afterwit.review.lessons import Finding, Review, review_steps
 from afterwit.review.proof import Credit, Lift, Verdict, credits, is_withheld, lift, verdict
 from afterwit.review.signatures import Signature, is_failure, signature
@@ -22,6 +23,7 @@ __all__ = [
     "is_failure",
     "is_withheld",
     "lift",
+    "remembered",
     "review_steps",
     "signature",
     "verdict",

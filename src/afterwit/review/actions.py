@@ -24,15 +24,19 @@ _TOOL_KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
     ("sql", re.compile(r"sql|postgres|sqlite|run query|database query|bigquery|^query$")),
     ("http", re.compile(r"http|request|curl|^fetch$|fetch url|api call|^(?:get|post|put|patch|delete)$")),
-    ("edit", re.compile(r"edit|write|create|replace|patch|insert|delete file|rename|move file|append")),
-    ("search", re.compile(r"grep|glob|search|find|list dir|^ls$|codebase")),
+    (
+        "edit",
+        re.compile(r"\b(?:edit|write|create|replace|patch|insert|delete file|rename|move file|append)|apply patch"),
+    ),
+    ("search", re.compile(r"\b(?:grep|ripgrep|glob(?!al)|search|find|list dir|codebase)|^ls$")),
     (
         "read",
         re.compile(
-            r"^(?:get |list |show |describe )|read|view|open|cat|goto|scroll|outline|decompile|inspect|set cursors"
+            r"^(?:get |list |show |describe )|"
+            r"\b(?:read|view|open|cat\b|goto|scroll|outline|decompile|inspect|set cursors)"
         ),
     ),
-    ("test", re.compile(r"test|check|lint|verify|diagnostics")),
+    ("test", re.compile(r"\b(?:test|pytest|check(?!out)|lint|verify|diagnostics)")),
     ("install", re.compile(r"install")),
 )
 _LOOKS_ONLY = re.compile(r"snapshot|fetch|search|screenshot|text|content|console|network|extract")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from afterwit.records import Step, Task, TaskStatus
-from afterwit.review.attempts import Attempt
+from afterwit.review.attempts import Attempt, attempts_of
 from afterwit.review.wording import ACHIEVED, COMPLAINT, GAVE_UP, THANKS
 
 _CLOSED = (TaskStatus.SUCCEEDED, TaskStatus.FAILED, TaskStatus.ABANDONED)
@@ -18,6 +18,25 @@ def outcome_of(task: Task, steps: Sequence[Step], attempts: Sequence[Attempt]) -
     if task.status in _CLOSED:
         return task.status
     return _by_user(steps, attempts) or _by_check(attempts) or _by_agent(steps) or _by_end(attempts)
+
+
+def ending_of(task: Task, steps: Sequence[Step], *, is_done: bool) -> TaskStatus:
+    """How a task is to be closed of which nobody says how it ended.
+
+    Args:
+        task: still open.
+        steps: all of them.
+        is_done: the agent says that it is done, so that it ended well when its last action worked; a task that ran
+            out of time or steps was not said to be.
+
+    Returns:
+        `abandoned` where nothing tells: it speaks neither for nor against what the task used.
+    """
+    attempts = attempts_of(steps)
+    shown = outcome_of(task, steps, attempts)
+    if shown is None and is_done and attempts and not attempts[-1].failed:
+        return TaskStatus.SUCCEEDED
+    return shown or TaskStatus.ABANDONED
 
 
 def _by_user(steps: Sequence[Step], attempts: Sequence[Attempt]) -> TaskStatus | None:

@@ -49,12 +49,14 @@ _ASKS_WHO = frozenset(("HTTP 401", "HTTP 403", "HTTP 407"))
 
 #: Lines that only tell or warn; an error word in them is none.
 _HARMLESS = re.compile(
-    r"^(?:\S{1,40}\s){0,3}?\[?(?:WARN(?:ING)?|INFO|DEBUG|NOTICE|TRACE|Warning|warning|warn|info|debug|hint|Hint|note)\]?[:\]\s]|"
+    r"^(?:\S{1,40}\s){0,3}?\[?(?:WARN(?:ING)?|INFO|DEBUG|NOTICE|TRACE|Warning|warning|warn|info|debug|hint|Hint|"
+    r"note)\]?[:\]\s]|"
     r"^npm warn|DeprecationWarning|警告[:：]"
 )
 #: Lines of a listing or a change, where code that speaks of errors is no error.
 _LISTED = re.compile(
-    r"^\s{0,8}\d{1,6}(?::(?!\d)|[→\t|]|\s[|│])|^[+-](?![+-])|^(?:diff --git|index [0-9a-f]+\.\.|@@ |\+\+\+ |--- [ab/])"
+    r"^\s{0,8}\d{1,6}(?::(?!\d)|[→\t|]|\s[|│])|^[+-](?![+-])|^(?:diff --git|index [0-9a-f]+\.\.|@@ |\+\+\+ |"
+    r"--- [ab/])"
 )
 _TEST_CODE = re.compile(r"^- [A-Z]{1,4}\d{3,4} |^--- FAIL")
 _NONE_OF_IT = re.compile(
@@ -239,24 +241,53 @@ _TOOL_ERROR = re.compile(
 )
 #: What a reader says of itself when it cannot read: its own name, then the file.
 _READER_ERROR = re.compile(
-    r"^(?:(?:/\S{1,40}/)?[a-z][\w.-]{1,20}|bash|zsh|sh)(?:: line \d+)?: [^\n]{0,200}(?:No such file|Permission denied|"
+    r"^(?:(?:/\S{1,40}/)?[a-z][\w.-]{1,20}|bash|zsh|sh)(?:: line \d+)?: [^\n]{0,200}(?:No such file|"
+    r"Permission denied|"
     r"Is a directory|(?:command )?not found|没有那个文件|权限不够|是一个目录|未找到命令)|"
     r"^(?:[Ff]ile (?:does not exist|not found)|fatal: |Error: |Error executing|文件不存在)"
+)
+
+
+#: What runners of tests and compilers print when something failed, whatever the exit code of the pipe behind them.
+_RUNNER_FAILED = re.compile(
+    r"^[^\n]{0,200}\b[1-9]\d* (?:failed|errors?)\b[^\n]{0,200} in \d[\d.:]* ?(?:s\b|seconds)|^FAILED \((?:failures|"
+    r"errors)=[1-9]|"
+    r"^[ \t]*(?:Tests|Test Files|Test Suites|Suites):?\s+[1-9]\d* failed|^[ \t]*[1-9]\d* failing$|"
+    r"^test result: FAILED|"
+    r"^error(?:\[E\d+\])?: (?:could not compile|aborting due to)|^--- FAIL: |^FAIL(?:\t|$)|\bBUILD FAIL(?:URE|ED)\b|"
+    r"\bFailures: [1-9]|\b\d+ examples?, [1-9]\d* failures?|^FAILURES!$|: error (?:TS|CS)\d+: |"
+    r"^Found [1-9]\d* errors?\b(?![^\n]{0,40}\b0 remaining)|^[^\s:]{1,200}:\d+(?::\d+)?: (?:fatal )?error: |"
+    r"^make(?:\[\d+\])?: \*\*\* |^✖ \d+ problems? \([1-9]\d* error|[1-9]\d* ?个(?:测试|用例)?(?:失败|未通过)",
+    re.MULTILINE,
 )
 
 
 def is_failure(step: Step) -> bool:
     """Whether a step did not do what it was to do.
 
-    Its own flag decides. Without one, in this order: the exit code that the output names, counts of failed tests,
-    HTTP statuses, tracebacks and lines that call themselves errors. Words such as "error" in what was merely read,
-    listed or searched, and "0 errors", are no failure. What people and the agent say fails only by its flag.
+    Its own flag decides, except that a test run or build that prints that something failed has failed: in
+    `pytest | tail` the flag is that of `tail`. Without a flag, in this order: the exit code that the output names,
+    counts of failed tests, HTTP statuses, tracebacks and lines that call themselves errors. Words such as "error" in
+    what was merely read, listed or searched, and "0 errors", are no failure. What people and the agent say fails only
+    by its flag.
     """
     if step.ok is not None:
-        return not step.ok
+        return not step.ok or _prints_failure(step)
     if step.action in ("user", "decision", "note") or not step.output.strip():
         return False
     return _shows_failure(step)
+
+
+def _prints_failure(step: Step) -> bool:
+    """Whether a test run or build that is said to have worked prints that it did not, and no later run that it did."""
+    if not step.output.strip() or not act_of(step.action, step.input).is_check:
+        return False
+    told = "\n".join(_telling_lines(readable(step.output)))
+    failed = last_match(_RUNNER_FAILED, told)
+    if failed is None:
+        return False
+    end = told.find("\n", failed.end())
+    return end < 0 or _TESTS_PASSED.search(told, end) is None
 
 
 def _shows_failure(step: Step) -> bool:

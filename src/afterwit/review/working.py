@@ -70,7 +70,7 @@ def _attempts(steps: Sequence[Step]) -> list[Attempt]:
         line = text.truncate(" ".join(step.input.split()), LINE_TOKENS)
         key = (step.action, line)
         failed = is_failure(step)
-        ok = step.ok if step.ok is not None else (False if failed else None)
+        ok = False if failed else step.ok
         before = found.pop(key, None)
         # A thing that worked once is no dead end, whatever came of it before.
         found[key] = Attempt(step.action, line, (before.times if before else 0) + 1, ok, _error(step) if failed else "")

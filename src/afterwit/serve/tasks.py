@@ -129,6 +129,7 @@ def finish_json(receipt: "TaskReceipt") -> Values:
         {
             "credited": [_credited_json(credited) for credited in receipt.credited],
             "learned": [receipt_json(learned) for learned in receipt.learned],
+            "remembered": [kept.id for kept in receipt.remembered if kept.accepted],
             "unknown": list(receipt.unknown),
         }
     )

@@ -7,10 +7,12 @@ from datetime import datetime
 from afterwit import text
 from afterwit.matters import field_of, names_tool, same_action, same_matter
 from afterwit.messages import say
+from afterwit.rank import within_budget
 from afterwit.recall import Hit, SearchAnswer, hit_tokens
 from afterwit.records import GLOBAL, Basis, KeyFilter, Kind, Memory, Standing, Task, Trust
+from afterwit.review.episodes import PART
 from afterwit.review.intents import due_state
-from afterwit.service.options import MAX_K, SearchOptions
+from afterwit.service.options import MAX_BUDGET, MAX_K, SearchOptions
 from afterwit.service.reviewing import Reviewing
 from afterwit.service.superseding import has_only_failed
 
@@ -23,6 +25,9 @@ CASES = (Kind.LESSON, Kind.FAILURE, Kind.DECISION, Kind.FACT)
 #: Most memories of each part of a briefing, and the share of its tokens that the first part may take.
 _MOST_OF_A_PART = 5
 _BINDING_SHARE = 0.4
+#: Most memories of how earlier tasks went: similar tasks leave similar ones, which must not take the place of advice.
+_MOST_EPISODES = 2
+_MOST_LOOKED_AT = 20
 #: What is brought up first.
 URGENCY = {"overdue": 3.0, "due": 2.0, "triggered": 1.0, "next_task": 0.0}
 
@@ -59,9 +64,9 @@ class Briefings(Reviewing):
         }
         parts: list[SearchAnswer] = []
         left = budget
-        for kinds, share in ((BINDING, _BINDING_SHARE), (CASES, 1.0)):
-            asked: SearchOptions = {**options, "kinds": [*kinds], "budget_tokens": max(1, int(left * share))}
-            parts.append(super().search(task.goal, **asked))
+        for kinds, share, most in ((BINDING, _BINDING_SHARE, _MOST_OF_A_PART), (CASES, 1.0, _MOST_LOOKED_AT)):
+            asked: SearchOptions = {**options, "kinds": [*kinds], "top_k": most, "budget_tokens": MAX_BUDGET}
+            parts.append(_fitting(super().search(task.goal, **asked), max(1, int(left * share))))
             left -= parts[-1].tokens
         rules, cases = parts
         cases = self._with_named_tools(task, cases, options, left)
@@ -124,6 +129,17 @@ class Briefings(Reviewing):
                 found.append(Hit(memory, 1.0, URGENCY[due.state], warnings=(due.why,)))
         found.sort(key=lambda hit: (-hit.score, hit.memory.id))
         return tuple(found[:_MOST_OF_A_PART])
+
+
+def _fitting(answer: SearchAnswer, budget: int) -> SearchAnswer:
+    """The best of an answer that a part of a briefing has room for, few of them about how earlier tasks went."""
+    hits: list[Hit] = []
+    for hit in answer.hits:
+        told = sum(PART in one.memory.structured for one in hits)
+        if PART not in hit.memory.structured or told < _MOST_EPISODES:
+            hits.append(hit)
+    count = within_budget([hit_tokens(hit) for hit in hits], budget, _MOST_OF_A_PART)
+    return replace(answer, hits=tuple(hits[:count]), tokens=sum(map(hit_tokens, hits[:count])))
 
 
 def _is_told(hit: Hit, others: Sequence[Hit]) -> bool:

@@ -11,6 +11,7 @@ from afterwit.gate import judge
 from afterwit.matters import field_of
 from afterwit.messages import say
 from afterwit.records import (
+    Basis,
     Change,
     Connect,
     Kind,
@@ -112,6 +113,13 @@ def learned(finding: Finding, task: Task, setting: Setting, *, trust: Trust = Tr
         applies=finding.applies,
     )
     return Learned(finding, [Draft(memory, is_change=False)], trust)
+
+
+def trust_in(finding: Finding) -> Trust:
+    """Who vouches for a memory of how a task went: the agent for what it did, chose and concluded; nobody for what
+    a tool merely said."""
+    is_told = finding.kind is Kind.FACT and finding.basis is Basis.OBSERVED
+    return Trust.EXTERNAL if is_told else Trust.AGENT
 
 
 def _said(finding: Finding, task: Task, setting: Setting) -> "list[Draft] | Receipt":

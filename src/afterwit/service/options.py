@@ -16,6 +16,8 @@ from afterwit.vocabulary import fold_kind, fold_scope, fold_source, fold_subject
 
 #: Most results of one search.
 MAX_K = 50
+#: Most tokens of an answer that may be asked for.
+MAX_BUDGET = 20_000
 #: Most UTF-8 bytes of a memory's text, of its source words, and of a query.
 MAX_TEXT_BYTES = 16_384
 #: Most UTF-8 bytes of a text that may hold several statements; longer ones are refused unread.
@@ -165,7 +167,7 @@ def read_question(query: str, given: Mapping[str, Any], *, settings: Settings, n
         role=fold_role(given.get("role", "")),
         environment=_json(given.get("environment"), "environment") or {},
         k=_whole(given.get("top_k"), "top_k", 1, MAX_K, settings.top_k),
-        budget_tokens=_whole(given.get("budget_tokens"), "budget_tokens", 1, 20_000, settings.budget_tokens),
+        budget_tokens=_whole(given.get("budget_tokens"), "budget_tokens", 1, MAX_BUDGET, settings.budget_tokens),
         timezone=settings.timezone,
         exhaustive=bool(given.get("exhaustive", False)),
     )

@@ -34,9 +34,10 @@ from afterwit.records import (
     Use,
     Vector,
 )
+from afterwit.review.episodes import remembered
 from afterwit.review.lessons import Review, review_steps
 from afterwit.review.proof import Lift, lift
-from afterwit.service.learning import Learned, again, cleaned, evidence, known_finding, learned, session_of
+from afterwit.service.learning import Learned, again, cleaned, evidence, known_finding, learned, session_of, trust_in
 from afterwit.service.retracting import Rollback, RollbackPlan, changes_of, plan_of
 from afterwit.service.ruling import every, links_of, new_rule, promotions, rule_changes, rule_drafts
 from afterwit.service.searching import Searching
@@ -69,6 +70,8 @@ class ReviewReport:
     waiting: int
     #: one plain sentence, also when nothing was learned
     message: str
+    #: memories of how the tasks went, beside what they teach: one receipt each
+    remembered: tuple[Receipt, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -127,13 +130,15 @@ class Reviewing(Searching):
         waiting = [self._to_review(task_id)] if task_id else self.store.tasks(self.space, unreviewed=True)
         seen: list[str] = []
         receipts: list[Receipt] = []
+        remembered: list[Receipt] = []
         failed: dict[str, str] = {}
         for task in waiting[:limit]:
             with self._claimed(task) as claimed:
                 if claimed is not None:
-                    found, error = self._review_one(claimed, asks=asks)
+                    found, kept, error = self._review_one(claimed, asks=asks)
                     seen.append(task.id)
                     receipts += found
+                    remembered += kept
                     if error is not None:
                         failed[task.id] = str(error)
                         asks = asks and not isinstance(error, TooManyRequests)
@@ -144,7 +149,8 @@ class Reviewing(Searching):
         if any(receipt.accepted and (not task_id or receipt.outcome is Outcome.MERGED) for receipt in receipts):
             self.consolidate()
         left = len(self.store.tasks(self.space, unreviewed=True))
-        return ReviewReport(tuple(seen), tuple(receipts), failed, left, _told(seen, receipts, failed, left, waiting))
+        message = _told(seen, receipts, failed, left, waiting)
+        return ReviewReport(tuple(seen), tuple(receipts), failed, left, message, tuple(remembered))
 
     def _to_review(self, task_id: str) -> Task:
         task = self.task(task_id)
@@ -166,8 +172,11 @@ class Reviewing(Searching):
         finally:
             self.store.end_lease(self.space, work, holder=holder)
 
-    def _review_one(self, task: Task, *, asks: bool) -> tuple[list[Receipt], Exception | None]:
-        """Review a task; an error stays with it. Only a store that fails ends the whole call."""
+    def _review_one(self, task: Task, *, asks: bool) -> tuple[list[Receipt], list[Receipt], Exception | None]:
+        """Review a task: what it taught, what is remembered of it, and the error, which stays with it.
+
+        Only a store that fails ends the whole call.
+        """
         try:
             return self._learn(task, asks=asks)
         except StorageError:
@@ -175,14 +184,14 @@ class Reviewing(Searching):
         except Exception as error:  # noqa: BLE001 - one odd task must not keep all others from their review
             _log.exception("The review of task %s failed.", task.id)
             self._keep_error(task, error)
-            return [], error
+            return [], [], error
 
     def _keep_error(self, task: Task, error: Exception) -> None:
         now = self._clock()
         with self.store.transaction(self.space, now=now, actor=self.writer.name) as tx:
             tx.apply([MarkReviewed(task.id, None, _words(error))])
 
-    def _learn(self, task: Task, *, asks: bool) -> tuple[list[Receipt], Exception | None]:
+    def _learn(self, task: Task, *, asks: bool) -> tuple[list[Receipt], list[Receipt], Exception | None]:
         steps = cleaned(self.store.steps(self.space, task.id))
         review = review_steps(task, steps)
         now = self._clock()
@@ -196,18 +205,18 @@ class Reviewing(Searching):
                 raise
             except AfterwitError as failure:
                 error = failure  # what the rules found is kept all the same
-        memories = [one.memory for item in found if isinstance(item.made, list) for one in item.made]
+        kept = [learned(one, task, setting, trust=trust_in(one)) for one in remembered(task, steps, review)]
+        memories = [one.memory for item in (*found, *kept) if isinstance(item.made, list) for one in item.made]
         vectors = self._vectors(memories)
-        receipts: list[Receipt] = []
         has_llm = self.llm is not None or bool(self.settings.llm)
         left_for_later = error is not None or (has_llm and not asks)
         with self.store.transaction(self.space, now=now, actor=self.writer.name) as tx:
-            for item in found:
-                receipts += self._store_finding(tx, item, task, steps, vectors)
+            receipts = [one for item in found for one in self._store_finding(tx, item, task, steps, vectors)]
+            told = [one for item in kept for one in self._store_finding(tx, item, task, steps, vectors)]
             done = None if left_for_later else now
             tx.apply([MarkReviewed(task.id, done, _words(error) if error is not None else "")])
         self._embed_later(memories, vectors)
-        return receipts, error
+        return receipts, told, error
 
     def _asked(
         self, task: Task, steps: Sequence[Step], review: Review, found: Sequence[Learned], setting: Setting

@@ -19,9 +19,9 @@ from uuid import uuid4
 
 from afterwit.errors import AfterwitError, InvalidInput
 from afterwit.records import KeyFilter, LogStep, OpenTask, Receipt, Step, Task, TaskStatus
-from afterwit.review.actions import act_of
+from afterwit.review.attempts import attempts_of
 from afterwit.review.lessons import review_steps
-from afterwit.review.signatures import is_failure
+from afterwit.review.outcomes import ending_of, outcome_of
 from afterwit.service.files import replace_file
 from afterwit.service.learning import cleaned, known_finding, learned
 from afterwit.service.places import goal_of, project_scope, session_name
@@ -363,8 +363,7 @@ def _words(goal: str) -> str:
 
 def _outcome(task: Task, steps: Sequence[Step], ending: str) -> TaskStatus:
     """How a task ended: as its signs show; else well, if the agent said it was done after an action that worked."""
-    shown = review_steps(task, steps).outcome
-    if shown is None and ending == "finished":
-        acts = [step for step in steps if act_of(step.action, step.input).kind != "say"]
-        shown = TaskStatus.ABANDONED if acts and is_failure(acts[-1]) else TaskStatus.SUCCEEDED
-    return shown or TaskStatus.ABANDONED
+    is_done = ending == "finished"
+    if is_done and not attempts_of(steps):
+        return outcome_of(task, steps, ()) or TaskStatus.SUCCEEDED  # a question that was answered
+    return ending_of(task, steps, is_done=is_done)

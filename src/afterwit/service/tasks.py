@@ -27,7 +27,7 @@ from afterwit.records import (
     Use,
     new_id,
 )
-from afterwit.review.lessons import review_steps
+from afterwit.review.outcomes import ending_of
 from afterwit.review.proof import credits, is_withheld, verdict
 from afterwit.review.working import Working, working
 from afterwit.service.briefing import Briefing, Briefings, without_others
@@ -85,6 +85,8 @@ class TaskReceipt:
     message: str
     #: ids said to be used that are no memories here
     unknown: tuple[str, ...] = ()
+    #: what is remembered of how it went, one receipt each
+    remembered: tuple[Receipt, ...] = ()
 
 
 class Tasks(Briefings):
@@ -187,7 +189,9 @@ class Tasks(Briefings):
 
         Args:
             task_id: id or its end; "" = the one task that is open in this session.
-            outcome: "success", "failure" or "abandoned"; "" = as the steps show, abandoned when they do not.
+            outcome: "success", "failure" or "abandoned"; "" = as the steps show: the user's last words, the last
+                check, else that the last action worked. Nothing done, or a last action that failed and nothing that
+                tells more: "abandoned", which speaks neither for nor against what was used.
             summary: what came of it.
             used: ids of memories that were relied on. What is no memory here is named in the receipt.
 
@@ -209,7 +213,7 @@ class Tasks(Briefings):
                 next_step="What it was judged to be stays; refute or confirm single memories with memory_update.",
             )
         known, unknown = self._resolved(used)
-        receipt = self._end(task, outcome, summary, known, now)
+        receipt = self._end(task, outcome, summary, known, now, is_done=True)
         return replace(receipt, unknown=tuple(unknown))
 
     def tasks(self, *, only_open: bool = False, limit: int = 50) -> list[Task]:
@@ -350,24 +354,28 @@ class Tasks(Briefings):
         now: datetime,
         *,
         ended_at: datetime | None = None,
+        is_done: bool = False,
     ) -> TaskReceipt:
         steps = cleaned(self.store.steps(self.space, task.id))
-        status = read_outcome(outcome) or review_steps(task, steps).outcome or TaskStatus.ABANDONED
+        said = read_outcome(outcome)
+        status = said or ending_of(task, steps, is_done=is_done)
         with self.store.transaction(self.space, now=now, actor=self.writer.name) as tx:
             ended = replace(task, status=status, outcome=summary, ended_at=ended_at or now)
             tx.apply([CloseTask(task.id, status, summary, ended_at or now)])
             credited = self._credit(tx, ended, steps, used, now)
         self._answers.clear()
-        receipts = self.review(task.id, with_llm=False).receipts
+        report = self.review(task.id, with_llm=False)
         language = text.language(task.goal)
         message = say(
             "task_ended",
             language,
-            status=say(f"task_{status.value}", language),
-            learned=sum(receipt.accepted for receipt in receipts),
+            status=say(
+                "task_unknown" if said is None and status is TaskStatus.ABANDONED else f"task_{status.value}", language
+            ),
+            learned=sum(receipt.accepted for receipt in report.receipts),
             credited=len(credited),
         )
-        return TaskReceipt(self.task(task.id), credited, receipts, message)
+        return TaskReceipt(self.task(task.id), credited, report.receipts, message, remembered=report.remembered)
 
     def _credit(
         self, tx: Transaction, task: Task, steps: Sequence[Step], used: Sequence[str], now: datetime

@@ -1,0 +1,402 @@
+"""What a finished task leaves to be remembered of itself, beside its lessons: what it was and how it went.
+
+An agent that meets something alike reads, in a few sentences, what was asked and done, which code was at fault and
+what it became, which check showed it, what was found out, refused or handed over. Rules alone; little is better
+than much: a short task leaves one or nothing, thirty steps five to eight with its lessons, a long one twelve at most.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from afterwit.messages import say
+from afterwit.records import Basis, Kind, Step, Task, TaskStatus
+from afterwit.review.actions import act_of
+from afterwit.review.attempts import Attempt, attempts_of, same_goal
+from afterwit.review.changes import attempt_words
+from afterwit.review.conclusions import alike, conclusions, handovers
+from afterwit.review.edits import Edit, edits_of
+from afterwit.review.instructions import is_dangerous, reads_as_instruction
+from afterwit.review.lessons import Finding, Review
+from afterwit.review.telling import error_words, language_of, quoted
+from afterwit.review.values import Hidden, says_something
+from afterwit.review.wording import CORRECTION, QUESTION
+from afterwit.text import redact_secrets, sentences
+from afterwit.vocabulary import strip_injected
+
+#: The field of `structured` that every such memory has: which part of the task it tells.
+PART = "part"
+#: Most memories of one task, lessons included, and their number for the square root of its steps.
+MOST, _PER_ROOT = 12, 1.1
+#: Characters of a goal in the memory of the task itself, and before what was found on the way.
+_GOAL_CHARS, _TITLE_CHARS = 200, 80
+#: Most of each part.
+_MOST_EDITS, _MOST_CALLS, _MOST_FILES, _MOST_FIELDS, _MOST_SAID = 3, 4, 5, 4, 2
+#: Sentences that tell less than this are left out.
+_LEAST_TOLD = 1.35
+#: What a task says at its end when nobody ended it.
+_ENDED_ITSELF = frozenset(("", "time over", "step limit"))
+_CALCULATES = re.compile(
+    r"calcul|^think|wait|sleep|^list|^get|^search|^find|^read|^show|^describe|^fetch|^lookup|submit"
+)
+_OF_ONE = re.compile(
+    r"(?i)name|user|passenger|email|phone|address|dob|birth|summary|text|message|note|reason|thought|id$"
+)
+_PLAIN_VALUE = re.compile(r"[A-Za-z][A-Za-z_ -]{0,23}")
+_WHO = re.compile(
+    r"(?i)^(?:you(?: are|'re)?|i am|my name is|我是|你是)"
+    r"\s+\S+(?:\s+\S+)?(?:\s*\([^)]*\))?(?:\s*[.。,，]|\s+and\s+|$)\s*"
+)
+_CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_ASKED = re.compile(r"(?i)\b(?:you(?:r|'re)?|please|kindly)\b|请")
+_ONLY_NAMES = re.compile(r"(?:\b(?:is|are)|[:：]|是) ?(?:<\w+>|…)?\.?$")
+_LEADS_IN = re.compile(r"(?i)\b(?:following|currently)\b|[:：]$|以下|如下")
+_QUOTES = re.compile(r"[\"“「『`][^\"”」』`]{2,40}[\"”」』`]")
+_GREETING = re.compile(
+    r"(?i)^(?:hi|hello|hey|dear|good (?:morning|evening|afternoon)|thanks?|请|你好)\b[^.]{0,30}[!.,]?$"
+)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A task with what was read from its steps once."""
+
+    task: Task
+    steps: Sequence[Step]
+    attempts: Sequence[Attempt]
+    edits: Sequence[Edit]
+    hidden: Hidden
+    review: Review
+    tongue: str
+    #: the goal in a few words
+    title: str
+
+
+def remembered(task: Task, steps: Sequence[Step], review: Review) -> tuple[Finding, ...]:
+    """The memories of how a task went, beside what its review found; the most telling first.
+
+    Repeats, polling, dumps and values of this task alone (ids, amounts, names, days) leave nothing.
+
+    Args:
+        task: ended, or still open.
+        steps: its steps in order, without what recall put there.
+        review: of the same steps.
+
+    Returns:
+        Findings of kind `decision` (what was asked, done, changed, found out, handed over, corrected) and `fact` (what
+        a check showed), each with the part of the task that it tells in `structured`.
+    """
+    hidden = Hidden(steps, task.goal)
+    attempts = attempts_of(steps)
+    title, tongue = _title(task, steps, hidden), language_of(task, steps)
+    run = _Run(task, steps, attempts, _own_edits(attempts), hidden, review, tongue, title)
+    room = room_for(len(steps)) - len(review.findings)
+    if not title or room <= 0:
+        return ()
+    made = sorted(_parts(run), key=lambda one: (-one[0], one[1].positions))
+    kept: list[Finding] = []
+    for _, finding in made:
+        if len(kept) < room and not any(_says_again(finding, other) for other in (*review.findings, *kept)):
+            kept.append(finding)
+    return tuple(kept)
+
+
+def room_for(steps: int) -> int:
+    """Most memories of a task of so many steps, lessons included: 1 for two, 3 for ten, 6 for thirty, 12 at most."""
+    return min(MOST, round(_PER_ROOT * math.sqrt(steps)))
+
+
+def _own_edits(attempts: Sequence[Attempt]) -> list[Edit]:
+    """Edits of what was there before the task; of what it made only when nothing else was edited."""
+    found = edits_of(attempts)
+    return [one for one in found if not one.is_new] or found
+
+
+def _says_again(finding: Finding, other: Finding) -> bool:
+    if "task" in (finding.structured[PART], other.structured.get(PART)):
+        return False  # what was asked and what came of it is said nowhere else
+    mine = str(finding.structured.get("told", finding.summary))
+    others = (other.structured.get("told"), other.structured.get("cause"), other.structured.get("action"))
+    return any(alike(mine, words) for words in (*others, other.summary) if isinstance(words, str) and len(words) > 20)
+
+
+def _parts(run: _Run) -> Iterator[tuple[float, Finding]]:
+    yield from _whole(run)
+    if len(run.edits) > 1:
+        yield from _changes(run)
+    yield from _proof(run)
+    for one in handovers(run.steps, run.hidden):
+        words = say("episode_handover", run.tongue, title=run.title, tool=quoted(one.tool), words=one.words)
+        # A task of which no more is to be told has its end here.
+        if not _called(run) and not run.edits and (end := _end(run)):
+            words = say("episode_handover_end", run.tongue, words=words.rstrip(".。"), end=end)
+        yield 5.8, _finding(run, "handover", words, (one.position,), told=one.words)
+    for one in conclusions(run.steps, run.hidden):
+        if one.weight >= _LEAST_TOLD:
+            words = say("episode_found", run.tongue, title=run.title, words=one.words)
+            yield one.weight, _finding(run, "conclusion", words, (one.position,), told=one.words)
+    yield from _corrections(run)
+    yield from _refusals(run)
+
+
+def _finding(
+    run: _Run,
+    part: str,
+    summary: str,
+    positions: Sequence[int],
+    *,
+    told: str = "",
+    kind: Kind = Kind.DECISION,
+    basis: Basis = Basis.INFERRED,
+    **more: Any,
+) -> Finding:
+    outcome = run.review.outcome
+    structured: dict[str, Any] = {PART: part, "context": run.title, "outcome": outcome.value if outcome else ""}
+    structured |= {"told": told} if told else {}
+    return Finding(
+        kind,
+        summary,
+        structured | {name: value for name, value in more.items() if value},
+        basis=basis,
+        confidence=0.6 if basis is not Basis.INFERRED else 0.5,
+        positions=tuple(sorted(set(positions)))[:20],
+        subject=_subject(run),
+        key=f"episode: {run.task.id}: {part}: {positions[0] if positions else ''}",
+    )
+
+
+def _subject(run: _Run) -> str:
+    """The project that a task belongs to; empty when it belongs to none."""
+    if run.task.scope.startswith("project:"):
+        return run.task.scope
+    repo: object = run.task.environment.get("repo")
+    return f"project:{repo}" if isinstance(repo, str) and repo else ""
+
+
+# --- the goal -------------------------------------------------------------------------------------
+
+
+def _goal_sentences(task: Task, steps: Sequence[Step], hidden: Hidden) -> list[str]:
+    words = strip_injected(task.goal) or next((step.input for step in steps if step.action == "user"), "")
+    kept: list[str] = []
+    for sentence in sentences(_CODE.sub("\n", words[:4_000]))[:12]:
+        bare = _WHO.sub("", " ".join(redact_secrets(sentence).split())).strip(" ,")
+        line = hidden(bare, limit=_GOAL_CHARS)
+        # Whoever asks says "you" and "please".
+        if _GREETING.match(line) or _ONLY_NAMES.search(line) or reads_as_instruction(_ASKED.sub("", line)):
+            continue
+        if says_something(line, least=2):
+            kept.append(line)
+    return kept
+
+
+def _title(task: Task, steps: Sequence[Step], hidden: Hidden) -> str:
+    """The goal in a few words: its first sentence, or the first that names something where that one only leads in."""
+    told = _goal_sentences(task, steps, hidden)
+    if told and _LEADS_IN.search(told[0]):
+        return _cut(next((one for one in told[:4] if _QUOTES.search(one)), told[0]), _TITLE_CHARS)
+    return _cut((told or [""])[0], _TITLE_CHARS)
+
+
+def _cut(words: str, limit: int) -> str:
+    bare = words.strip().rstrip(".。,，;；:：")
+    if len(bare) <= limit:
+        return bare
+    return bare[: limit - 1].rsplit(" ", 1)[0].rstrip(" ,，;；:：") + "…"
+
+
+# --- the task itself --------------------------------------------------------------------------------
+
+
+def _whole(run: _Run) -> Iterator[tuple[float, Finding]]:
+    """What was asked, what was done about it, and how it ended."""
+    did = [part for part in (_edited(run), _called(run), _summary(run)) if part]
+    end = _end(run)
+    if not did and end and not handovers(run.steps, run.hidden):
+        did = [part for part in (_looked_up(run),) if part]
+    checked = _checked(run)
+    lost = run.review.outcome is TaskStatus.FAILED and bool(checked) and not run.review.findings
+    if not did and not lost:
+        return  # that a check passed and the task went well tells nobody anything
+    did += [part for part in (checked, end) if part]
+    told = _goal_sentences(run.task, run.steps, run.hidden)
+    goal = told[0]
+    for sentence in told[1:4]:
+        mark = "" if goal[-1] in ".!?。！？" else "." if run.tongue == "en" else "。"
+        goal = f"{goal}{mark} {sentence}" if len(goal) + len(sentence) < _GOAL_CHARS else goal
+    joined = say("episode_join", run.tongue).join(did)
+    words = say("episode_task", run.tongue, goal=_cut(goal, _GOAL_CHARS), did=joined)
+    acting = [one.position for one in run.attempts if not one.act.is_dump] or [run.steps[-1].position]
+    basis = Basis.VERIFIED if any(one.act.is_check and not one.failed for one in run.attempts[-3:]) else Basis.OBSERVED
+    yield 6.0, _finding(run, "task", words, acting, basis=basis, told=joined, chosen=joined)
+
+
+def _end(run: _Run) -> str:
+    end = run.review.outcome
+    return say(f"episode_end_{end.value}", run.tongue) if end is not None else ""
+
+
+def _looked_up(run: _Run) -> str:
+    """Of work on records: that nothing was changed, which may be just what is right."""
+    looked = [one for one in run.attempts if one.act.arguments and not one.act.is_poll]
+    names = list(dict.fromkeys(quoted(one.act.program) for one in looked))
+    only_looked = all(one.act.is_dump or _CALCULATES.search(one.act.program.casefold()) for one in looked)
+    if not run.hidden.has_records or len(looked) < 2 or not only_looked:
+        return ""
+    return say("episode_looked", run.tongue, tools=", ".join(names[:_MOST_CALLS]))
+
+
+def _edited(run: _Run) -> str:
+    if all(one.is_new for one in run.edits) and run.review.outcome is not TaskStatus.SUCCEEDED:
+        return ""
+    shell = {one.position for one in run.attempts if one.act.words}
+    if all(one.is_new and (shell.issuperset(one.positions) or _runs(one, run)) for one in run.edits):
+        return ""  # it wrote for itself what no other task will meet
+    if len(run.edits) == 1:
+        return _change_words(run.edits[0], run)
+    names = list(
+        dict.fromkeys(quoted(one.path) for one in sorted(run.edits, key=lambda one: (one.is_test, -one.lines)))
+    )
+    more = f" (+{len(names) - _MOST_FILES})" if len(names) > _MOST_FILES else ""
+    return say("episode_edited", run.tongue, files=", ".join(names[:_MOST_FILES]) + more) if names else ""
+
+
+def _runs(edit: Edit, run: _Run) -> bool:
+    return any(one.is_own_script and edit.name in one.act.command for one in run.attempts)
+
+
+def _change_words(edit: Edit, run: _Run) -> str:
+    key = "made" if edit.is_new else "became" if edit.old and edit.new else "added" if edit.new else "edited"
+    key = "dropped" if edit.old and not edit.new else key
+    where = say("episode_where", run.tongue, where=quoted(edit.where)) if edit.where else ""
+    return say(
+        f"episode_file_{key}",
+        run.tongue,
+        file=quoted(edit.path) + where,
+        old=quoted(edit.old),
+        new=quoted(edit.new),
+    )
+
+
+def _called(run: _Run) -> str:
+    """Calls of tools that did something, with what was chosen in them, the first of each."""
+    calls: dict[str, list[Attempt]] = {}
+    for one in run.attempts:
+        act = one.act
+        if act.kind == "call" and act.arguments and not act.is_poll and not _CALCULATES.search(act.program.casefold()):
+            calls.setdefault(act.program, []).append(one)
+    handed = {one.tool for one in handovers(run.steps, run.hidden)}
+    told: list[str] = []
+    for program, tried in [item for item in calls.items() if item[0] not in handed][:_MOST_CALLS]:
+        chosen = ", ".join(_chosen(tried[-1])[:_MOST_FIELDS])
+        failed = sum(one.failed for one in tried)
+        words = quoted(program) + (f" ({chosen})" if chosen else "")
+        words += say("episode_times", run.tongue, count=len(tried)) if len(tried) > 1 else ""
+        words += say("episode_of_them_failed", run.tongue, count=failed) if failed else ""
+        told.append(words)
+    return say("episode_called", run.tongue, calls=", ".join(told)) if told else ""
+
+
+def _chosen(attempt: Attempt) -> list[str]:
+    """Arguments of a call that say which way was taken, not for whom."""
+    return [
+        f"{name} {value}"
+        for name, value in attempt.act.arguments.items()
+        if _PLAIN_VALUE.fullmatch(value) and not _OF_ONE.search(name)
+    ]
+
+
+def _checked(run: _Run) -> str:
+    """The last check; of a task that failed without one, what failed last."""
+    checks = [one for one in run.attempts if one.act.is_check]
+    if not checks and run.review.outcome is TaskStatus.FAILED:
+        checks = [one for one in run.attempts[-3:] if one.failed and not one.only_looks]
+    if not checks:
+        return ""
+    last = checks[-1]
+    words = quoted(attempt_words(last))
+    if last.failed:
+        return say("episode_check_failed", run.tongue, check=words, error=error_words(last.fault))
+    return say("episode_check_passed", run.tongue, check=words)
+
+
+def _summary(run: _Run) -> str:
+    """What was said of the result when the task was ended."""
+    words = run.task.outcome.strip()
+    if words in _ENDED_ITSELF:
+        return ""
+    first = next(iter(sentences(strip_injected(words)[:600])), "")
+    line = run.hidden(redact_secrets(first), limit=200).rstrip(".。")
+    return "" if not says_something(line, least=1) or reads_as_instruction(line) else line
+
+
+# --- parts of it --------------------------------------------------------------------------------------
+
+
+def _changes(run: _Run) -> Iterator[tuple[float, Finding]]:
+    """The edits that count, of a task that edited several files: code before tests, much before little."""
+    ordered = sorted((one for one in run.edits if one.new or one.old), key=lambda one: (one.is_test, -one.lines))
+    for place, edit in enumerate(ordered[:_MOST_EDITS]):
+        change = _change_words(edit, run)
+        words = say("episode_change", run.tongue, title=run.title, change=change)
+        basis = Basis.OBSERVED
+        yield 5.5 - 0.4 * place - edit.is_test, _finding(run, "change", words, edit.positions, basis=basis, told=change)
+
+
+def _proof(run: _Run) -> Iterator[tuple[float, Finding]]:
+    """The last check that failed before the edits and passed after them: how to see the fault, and that it is gone."""
+    edited = {position for edit in run.edits for position in edit.positions}
+    for at in range(len(run.attempts) - 1, -1, -1):
+        worked = run.attempts[at]
+        if worked.failed or worked.act.is_dump or not (worked.act.is_check or worked.act.kind in ("http", "run")):
+            continue
+        before = [one for one in run.attempts[:at] if one.failed and _shows_the_same(one, worked)]
+        if before and any(before[0].position < place < worked.position for place in edited):
+            check, error = quoted(attempt_words(worked)), error_words(before[0].fault)
+            words = say("episode_proof", run.tongue, title=run.title, check=check, error=error)
+            positions = (before[0].position, worked.position)
+            basis = Basis.VERIFIED
+            yield 1.9, _finding(run, "proof", words, positions, kind=Kind.FACT, basis=basis, told=f"{check} {error}")
+            return
+
+
+def _shows_the_same(failed: Attempt, worked: Attempt) -> bool:
+    """The same check, or the very same command."""
+    if failed.is_own_script or worked.is_own_script:
+        return False
+    if failed.act.is_check and worked.act.is_check:
+        return same_goal(failed, worked)
+    return bool(worked.act.command) and failed.act.command == worked.act.command
+
+
+def _refusals(run: _Run) -> Iterator[tuple[float, Finding]]:
+    """What a tool that works on records refused, and with which words: as far to be believed as the tool."""
+    for one in run.attempts:
+        if one.act.kind != "call" or not one.act.arguments or one.fault is None:
+            continue
+        error = run.hidden(error_words(one.fault), limit=160)
+        if says_something(error, least=3) and not reads_as_instruction(error):
+            words = say("episode_refused", run.tongue, title=run.title, tool=quoted(one.act.program), error=error)
+            yield (
+                3.4,
+                _finding(run, "refusal", words, (one.position,), kind=Kind.FACT, basis=Basis.OBSERVED, told=error),
+            )
+
+
+def _corrections(run: _Run) -> Iterator[tuple[float, Finding]]:
+    """What the user put right on the way, when it holds for this sort of task alone."""
+    known = {position for one in run.review.findings if one.from_user for position in one.positions}
+    has_acted, count = False, 0
+    for step in run.steps:
+        if step.action != "user":
+            has_acted = has_acted or act_of(step.action, step.input).kind != "say"
+            continue
+        words = run.hidden(redact_secrets(strip_injected(step.input)[:300].split("```")[0]), limit=200)
+        told = has_acted and CORRECTION.search(words) is not None and says_something(words, least=5)
+        if not told or step.position in known or QUESTION.search(words) or is_dangerous(words) or count >= _MOST_SAID:
+            continue
+        count += 1
+        summary = say("episode_corrected", run.tongue, title=run.title, words=words)
+        yield 4.4, _finding(run, "correction", summary, (step.position,), basis=Basis.STATED, told=words)

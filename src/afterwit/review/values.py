@@ -1,0 +1,135 @@
+"""Words of a task without what belongs to it alone: who it was for, which record, how much, on which day."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from afterwit.records import Step
+from afterwit.review.actions import act_of
+from afterwit.review.changes import general
+from afterwit.review.normalising import readable
+
+#: Fields of a call whose value is somebody's, whatever it looks like.
+_PERSONAL = re.compile(
+    r"(?i)(?:^|_)(?:user|username|customer|passengers?|email|mail|phone|mobile|address|dob|birth\w*|"
+    r"birthday|card|iban|account|token|password|id|ids|uuid|code)$|姓名|电话|邮箱|地址|身份证"
+)
+_NAMES = re.compile(
+    r"(?i)(?:^|_)(?:first|last|full|given|family|middle|customer|user|passenger|guest|contact|holder)_?name$|姓名"
+)
+#: A person after the word for what he or she is.
+_CALLED = re.compile(
+    r"(\b(?:[Uu]ser|[Cc]ustomer|[Pp]assenger|[Cc]lient|[Gg]uest|[Pp]atient)(?: name)?,? (?:[^.]{0,40}? (?:from|"
+    r"to) )?)"
+    r"[A-Z][a-z]+ [A-Z][a-z]+"
+)
+#: Fields that hold words, not values.
+_WORDS = re.compile(r"(?i)(?:^|_)(?:summary|reason|message|note|notes|text|description|thought|content|query|body)$")
+#: Tools of programmers take names of files and commands, which are looked for again.
+_OF_FILES = frozenset("command cmd script file_path path file filename notebook_path url code sql query".split())
+#: Ids that nobody has to name as such: `sara_doe_4971`, `8C8K4E`.
+_IDS = re.compile(
+    r"\b[a-z]+(?:_[a-z]+)*_\d{3,}\b|\b(?=[A-Z0-9]{5,10}\b)[A-Z0-9]*\d[A-Z0-9]*[A-Z][A-Z0-9]*\b|"
+    r"(?<=ID: )[A-Z0-9]{5,10}\b|(?<=ID )[A-Z0-9]{5,10}\b"
+)
+#: What stands after the word for a record.
+_RECORD = re.compile(
+    r"\b((?:reservation|booking|order|confirmation|ticket|case|invoice|flight)s?(?: (?:number|no\.?|code|id|ID|"
+    r"is))?:?) "
+    r"(?=[A-Z0-9]*[A-Z])[A-Z0-9]{5,10}\b"
+)
+_PREFIXES = frozenset(
+    "user customer client account gift credit debit card certificate order item product member".split()
+)
+_KNOWN_CODES = re.compile(r"^(?:[A-Z]{1,5}\d{1,4}|\d+[A-Z]{1,2})$")
+_AMOUNT = re.compile(r"(?:[$€£¥￥]\s?)\d[\d,.]*\d|[$€£¥￥]\s?\d\b|\b\d[\d,.]*\d?\s?(?:USD|EUR|RMB|元|块)")
+#: Marks that tell nothing where they stand, and what a person is called by beside his or her role.
+_ASIDE = re.compile(r"\s*\((?:[\w ]{0,24}:? ?)?<id>\)|(?:,? (?:and )?(?:(?:user )?IDs?:? )?'?<id>'?)+(?=[ ,.;:]|$)")
+_PERSON = re.compile(r"(?i)\b(?:the )?(user|customer|client|guest),? <name>,?")
+_STOPS = re.compile(r"\.(?:\s*\.)+")
+_TWICE = re.compile(r"<name> <name>")
+_MIXED = re.compile(r"\w*<n>\w+|\w+<n>|\$<n>")
+_PLACEHOLDER = re.compile(r"<\w+>|#<n>|…")
+
+
+class Hidden:
+    """Takes the values of one task out of words that are to be kept."""
+
+    def __init__(self, steps: Sequence[Step], goal: str = "") -> None:
+        """Learn from the calls of a task which values are its own.
+
+        Args:
+            steps: all of them; only calls that take named arguments and are no tools of programmers count.
+            goal: what it is about; an id in it tells how somebody is called.
+        """
+        named: dict[str, str] = {}
+        for step in steps:
+            act = act_of(step.action, step.input)
+            if act.kind not in ("say", "edit") and act.arguments and _OF_FILES.isdisjoint(act.arguments):
+                for field, value in _leaves(step.input):
+                    if mark := _mark(field, value):
+                        named.setdefault(value, mark)
+        for known in [*named, *_IDS.findall(goal)] if named else ():
+            for part in known.split("_") if _IDS.fullmatch(known) and known.islower() else ():
+                if part.isalpha() and len(part) >= 2 and part not in _PREFIXES:
+                    named.setdefault(part.capitalize(), "<name>")
+        #: it works on records of people or things, by calls
+        self.has_records = bool(named)
+        longest = sorted(named, key=len, reverse=True)[:500]
+        self._marks = named
+        self._own = re.compile("|".join(rf"(?<!\w){re.escape(value)}(?!\w)" for value in longest)) if longest else None
+
+    def __call__(self, words: str, *, limit: int) -> str:
+        """Words on one line, without secrets and values of this task, at most `limit` characters."""
+        line = " ".join(readable(words).split())
+        if self._own is not None:
+            line = self._own.sub(lambda found: self._marks[found.group()], line)
+        line = _IDS.sub(lambda found: found.group() if _KNOWN_CODES.match(found.group()) else "<id>", line)
+        if self.has_records:
+            line = _RECORD.sub(r"\1 <id>", _AMOUNT.sub("<n>", line))
+            line = _PERSON.sub(
+                lambda found: f"the {found[1].lower()}", _TWICE.sub("<name>", _CALLED.sub(r"\1<name>", line))
+            )
+            line = _STOPS.sub(".", _ASIDE.sub("", line))
+        return _MIXED.sub("<n>", general(line, limit=limit))
+
+
+def says_something(words: str, *, least: int = 4) -> bool:
+    """Whether enough words are left beside placeholders and numbers for others to learn from."""
+    left = _PLACEHOLDER.sub(" ", words)
+    count = len(re.findall(r"[^\W\d_]{2,}", left)) + len(re.findall(r"[\u4e00-\u9fff]", left)) // 2
+    return count >= least and len(_PLACEHOLDER.findall(words)) * 3 <= count
+
+
+def _mark(field: str, value: str) -> str:
+    """What stands in the place of a value; empty when it may be kept."""
+    if len(value) < 2 or len(value) > 80 or _WORDS.search(field):
+        return ""
+    if _NAMES.search(field):
+        return "<name>"
+    has_digit = any(letter.isdigit() for letter in value)
+    if _PERSONAL.search(field) and (has_digit or "@" in value or " " in value):
+        return "<id>"
+    if not has_digit or len(value) < 3:
+        return ""
+    return "<n>" if re.fullmatch(r"[\d.,]+", value) else "<date>" if re.match(r"\d{4}-\d\d-\d\d", value) else "<id>"
+
+
+def _leaves(given: str) -> Iterator[tuple[str, str]]:
+    try:
+        value: Any = json.loads(given)
+    except (ValueError, RecursionError):
+        return
+    yield from _inside("", value, 0)
+
+
+def _inside(field: str, value: Any, depth: int) -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping) and depth < 4:
+        for name, one in cast("Mapping[str, Any]", value).items():
+            yield from _inside(name, one, depth + 1)
+    elif isinstance(value, list) and depth < 4:
+        for one in cast("list[Any]", value)[:50]:
+            yield from _inside(field, one, depth + 1)
+    elif isinstance(value, (str, int, float)) and not isinstance(value, bool):
+        yield field, str(value).strip()

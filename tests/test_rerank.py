@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from evals.bench_reranker import Arm, MadeUp, figures, measure
+from evals.suites.precision import read_worlds
 from tests.onnx_files import cross_encoder, look_up_model, tokenizer_json
 
 from afterwit import rank, text
@@ -251,11 +253,21 @@ def test_reranker_decides_the_order_and_shows_its_part(memory: Afterwit) -> None
 
 
 def test_what_the_reranker_takes_for_unrelated_does_not_pass_the_cut(memory: Afterwit) -> None:
+    query = "deployments of services"
+    assert set(summaries(memory.search(query))) == {STATEMENTS[0], STATEMENTS[1]}
     memory.rerank_with(Scripted(lambda one: 0.95 if "reviewers" in one else 0.001))
-    assert summaries(memory.search(QUERY)) == [STATEMENTS[1]]
+    assert summaries(memory.search(query)) == [STATEMENTS[1]]
     memory.rerank_with(Scripted(lambda _: 0.001))
-    answer = memory.search(QUERY)
+    answer = memory.search(query)
     assert (answer.hits, bool(answer.message)) == ((), True)
+
+
+def test_what_a_reranker_rejects_stands_where_the_evidence_is_plain(memory: Afterwit) -> None:
+    (plain,) = memory.search("How are deployments done?").hits
+    memory.rerank_with(Scripted(lambda _: 0.001))
+    (hit,) = memory.search("How are deployments done?").hits
+    assert hit.memory == plain.memory
+    assert hit.relevance < plain.relevance
 
 
 def test_what_is_about_somebody_else_is_not_lifted(memory: Afterwit) -> None:
@@ -382,8 +394,20 @@ def test_second_opinion_is_the_weighted_mean_of_log_odds() -> None:
     likely = np.array([0.5, 0.9, 0.9, 0.2, 0.7])
     opinion = np.array([0.9, 0.5, 0.1, 0.999999, np.nan])
     both = rank.with_second_opinion(likely, opinion)
-    odds = np.array([1, 9, 9, 0.25, 7 / 3]) ** 0.4 * np.array([9, 1, 1 / 9, 49, 1]) ** 0.6
+    odds = np.array([1, 9, 9, 0.25, 7 / 3]) ** 0.6 * np.array([9, 1, 1 / 9, 49, 1]) ** 0.4
     np.testing.assert_allclose(both[:4], (odds / (1 + odds))[:4])
     assert both[4] == pytest.approx(0.7), "where it was not asked, nothing changes"
-    sure = rank.with_second_opinion(np.array([0.99, 0.999]), np.zeros(2))
+    sure = rank.with_second_opinion(np.array([0.92, 0.94]), np.zeros(2))
     assert sure[0] < rank.WEIGHTS.cut < sure[1]
+
+
+def test_opinions_of_a_known_quality_show_what_their_share_is_worth() -> None:
+    (world,) = read_worlds("precision_atlas.json")
+    arms = {
+        "none": Arm(None, 0.0),
+        "right": Arm(MadeUp(9.0, 1.0), rank.WEIGHTS.reranker),
+        "wrong, and heard alone": Arm(MadeUp(9.0, -1.0), 0.95),
+    }
+    both = {name: figures(sums)[2] for name, sums in measure([world], arms, embedder="hash").items()}
+    assert both["wrong, and heard alone"] < both["none"] < both["right"]
+    assert rank.with_second_opinion.__name__ == "with_second_opinion", "the product's own way is back"

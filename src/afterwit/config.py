@@ -58,8 +58,8 @@ SETTINGS: tuple[Setting, ...] = (
         "reranker",
         "",
         'What reads the 30 best candidates of a search again, together with the query: "onnx:FOLDER" (a '
-        'cross-encoder) or "llm"; empty: nothing. Its opinion counts 0.6 and the relevance 0.4, in log-odds: a choice, '
-        "not measured.",
+        'cross-encoder) or "llm"; empty: nothing. Its opinion counts 0.4 and the relevance 0.6, in log-odds: measured '
+        "with made-up opinions, for no cross-encoder comes as a package.",
     ),
     Setting("reranker_timeout_s", 2.0, "Longest wait for it, in seconds; later the order stays as it is."),
     Setting(

@@ -107,9 +107,9 @@ class Weights:
     #: below the best one for the task a memory may stand: a task has several sides
     task_fit: float = 0.7
     task_distance: float = 1.6
-    #: share of a reranker's opinion in the log-odds of relevance, and how sure it may be at most: against one that is
-    #: sure of the contrary, only evidence of 0.997 and more stands
-    reranker: float = 0.6
+    #: share of a reranker's opinion in the log-odds of relevance (`evals.bench_reranker`), and how sure it may be at
+    #: most: against one that is sure of the contrary, only evidence of 0.93 and more stands
+    reranker: float = 0.4
     reranker_most: float = 0.98
     #: standing that something of today has over something long ago
     recency: float = 0.3

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,21 @@ def test_the_lesson_comes_before_the_very_call_and_once_a_task(memory: Afterwit,
     for command in ("ls -la", "cat package.json", "npm test", "pip install x"):
         other = {"tool_name": "Bash", "tool_input": {"command": command}}
         assert given(memory, "PreToolUse", project, **other) == "", command
+
+
+def test_advice_that_came_or_went_since_the_last_call_counts_at_once(project: Path, tmp_path: Path) -> None:
+    clock = FixedClock()
+    settings = load_settings(environ={}, overrides={"data_dir": str(tmp_path / "data"), "timezone": "UTC"})
+    call = {"tool_name": "Bash", "tool_input": {"command": "npm install"}}
+    with Afterwit(open_store("sqlite://"), None, settings=settings, clock=clock) as memory:
+        assert given(memory, "PreToolUse", project, **call) == ""
+        _teach(memory)
+        assert "--legacy-peer-deps" in given(memory, "PreToolUse", project, **call)
+        (lesson,) = memory.list(kinds=["lesson"])
+        memory.update(lesson.id, expires_at=clock() + timedelta(hours=1))
+        assert "--legacy-peer-deps" in given(memory, "PreToolUse", project, **call)
+        clock.advance(hours=2)
+        assert given(memory, "PreToolUse", project, **call) == ""
 
 
 def test_a_failed_call_is_given_the_lesson_against_its_fault(memory: Afterwit, project: Path) -> None:

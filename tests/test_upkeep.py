@@ -13,7 +13,7 @@ from afterwit.errors import ProviderError, StorageError
 from afterwit.llm import LLM
 from afterwit.records import Kind, TaskStatus
 from afterwit.serve.background import Background
-from afterwit.serve.calls import Opening
+from afterwit.serve.opening import Opening
 from afterwit.service import Afterwit, Writer
 from afterwit.service.upkeep import BETWEEN_CONSOLIDATIONS, MOST_FAILURES, MOST_REVIEWS, WORK, Progress, Upkept
 from afterwit.storage import open_store

@@ -83,7 +83,10 @@ def place_of(data_dir: str) -> Place:
         raise NoDaemon(f"cannot make {real}: {error.strerror}") from error
     if not _HAS_UNIX_SOCKETS or os.environ.get(TRANSPORT_VARIABLE) == "tcp":
         return Place(real, socket="")
-    return Place(real, socket=os.path.join(_runtime_dir(), f"{_digest(real)}.sock"))
+    try:
+        return Place(real, socket=os.path.join(_runtime_dir(), f"{_digest(real)}.sock"))
+    except OSError as error:
+        raise NoDaemon(f"cannot make a directory for sockets: {error}") from error
 
 
 def _digest(path: str) -> str:
@@ -269,7 +272,7 @@ def _start(place: Place) -> "subprocess.Popen[Any]":
         apart = {"creationflags": subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP}
     try:
         return subprocess.Popen(  # noqa: S603  our own interpreter and module
-            [sys.executable, "-m", "afterwit", "--data-dir", place.data_dir, "daemon", "run"],
+            [sys.executable, "-m", "afterwit.serve", place.data_dir],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

@@ -131,6 +131,9 @@ def serve(session: Session, host: str | None, port: int | None) -> None:
 
     通过 HTTP 向智能体提供记忆服务（MCP），按 Ctrl-C 结束。
 
+    It is the daemon of the data directory, too: while it runs, `afterwit mcp` and hooks are served by the same
+    process. A daemon in the background gives way to it.
+
     \b
     Examples:
       afterwit serve

@@ -19,7 +19,8 @@ def daemon() -> None:
     为同一数据目录的所有智能体会话服务的后台进程，使每个会话都能立即开始。
 
     `afterwit mcp` starts it where there is none, and it leaves by itself after 15 minutes without a session
-    (AFTERWIT_DAEMON_IDLE_S changes that). `afterwit mcp --in-process` does without.
+    (AFTERWIT_DAEMON_IDLE_S changes that). `afterwit serve` takes its place as long as it runs, and
+    `afterwit mcp --in-process` does without.
 
     \b
     Examples:
@@ -53,9 +54,9 @@ def run(session: Session) -> int:
 @json_option
 @pass_session
 def status(session: Session) -> int:
-    """Tell whether the daemon runs; the exit status is 1 where it does not.
+    """Tell whether the daemon runs, and whether it is `afterwit serve`; the exit status is 1 where none runs.
 
-    查看后台进程是否在运行；未运行时退出码为 1。
+    查看后台进程是否在运行，以及是否为 afterwit serve；未运行时退出码为 1。
 
     \b
     Examples:
@@ -68,7 +69,9 @@ def status(session: Session) -> int:
     def prose() -> str:
         if answer is None:
             return tell("daemon_away")
-        return tell("daemon_runs", pid=answer["pid"], version=answer["version"], visitors=answer["visitors"])
+        word = "serve_runs" if answer.get("kind") == "serve" else "daemon_runs"
+        known = {name: answer.get(name, "?") for name in ("pid", "version", "visitors", "url")}
+        return tell(word, **known)
 
     session.answer(lambda: values, prose)
     return 0 if answer else 1
@@ -78,9 +81,9 @@ def status(session: Session) -> int:
 @json_option
 @pass_session
 def stop(session: Session) -> None:
-    """Let the daemon end when its last session has; new sessions get another one.
+    """Let the daemon end when its last session has; new sessions get another one. `afterwit serve` ends at once.
 
-    让后台进程在最后一个会话结束后退出；新的会话会另起一个。
+    让后台进程在最后一个会话结束后退出；新的会话会另起一个。afterwit serve 会立即结束。
 
     \b
     Examples:
@@ -88,7 +91,10 @@ def stop(session: Session) -> None:
     """
     answer = _ask(session, "stop")
     session.answer(
-        lambda: {"stopped": answer is not None}, lambda: tell("daemon_leaves" if answer is not None else "daemon_away")
+        lambda: {"stopped": answer is not None},
+        lambda: tell(
+            "daemon_away" if answer is None else "serve_ends" if answer.get("kind") == "serve" else "daemon_leaves"
+        ),
     )
 
 
@@ -101,7 +107,7 @@ def _place(session: Session) -> door.Place:
 
 def _ask(session: Session, want: str) -> dict[str, Any] | None:
     """The daemon's answer, None when there is none."""
-    call = door.Call(want, (), dict(session.overrides))
+    call = door.Call(want, options=dict(session.overrides))
     try:
         connection, answer = door.knock(_place(session), call.wants())
     except door.NoDaemon:

@@ -30,7 +30,7 @@ def hook(session: Session, event: str, client: str, in_process: bool) -> None:
       echo '{"prompt": "deploy atlas", "cwd": "."}' | afterwit hook UserPromptSubmit --client claude-code
     """
     from afterwit.serve.hooks import attempt  # noqa: PLC0415 - prose brings the text layer along
-    from afterwit.serve.mcp import open_for_agents  # noqa: PLC0415
+    from afterwit.serve.opening import open_for_agents  # noqa: PLC0415
 
     with ExitStack() as opened:
         hooked = attempt(

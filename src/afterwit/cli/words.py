@@ -114,6 +114,11 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "The daemon runs: process {pid}, version {version}, {visitors} sessions.",
         "后台进程正在运行：进程 {pid}，版本 {version}，{visitors} 个会话。",
     ),
+    "serve_runs": (
+        "`afterwit serve` runs at {url} (process {pid}, version {version}), with {visitors} sessions beside it.",
+        "afterwit serve 正在 {url} 运行（进程 {pid}，版本 {version}），另有 {visitors} 个会话。",
+    ),
+    "serve_ends": ("`afterwit serve` ends.", "afterwit serve 正在结束。"),
     "daemon_leaves": ("The daemon ends when its last session has.", "后台进程将在最后一个会话结束后退出。"),
     "no_tasks": ("There is no task.", "还没有任务。"),
     "no_entities": ("Nobody and nothing is known by name yet.", "还没有已知的人、项目或事物。"),

@@ -1,7 +1,6 @@
 """A tool call: from checked arguments to the verb, and from what it gives back to values and text."""
 
 import logging
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -9,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from afterwit.clock import utc_now
 from afterwit.errors import AfterwitError, InvalidInput
 from afterwit.serve import prose, tasks, wire
-from afterwit.serve.background import Background
 from afterwit.serve.tools import BY_NAME, check_arguments
 
 if TYPE_CHECKING:
@@ -28,62 +26,6 @@ class Called:
     text: str
     values: wire.Values
     is_error: bool = False
-
-
-class Opening:
-    """A service that is opened on first use, or ahead of it in the background.
-
-    A server answers its client before it has loaded what the service needs; a store that cannot be
-    opened fails the calls, with the reason, and is tried again by the next one.
-    """
-
-    def __init__(self, open_service: "Callable[[], Afterwit]", *, upkeep: bool = False) -> None:
-        """Nothing is opened yet.
-
-        Args:
-            open_service: opens it.
-            upkeep: look after the memory in the background while it is open.
-        """
-        self._open = open_service
-        self._upkeep = upkeep
-        self._background: Background | None = None
-        self._lock = threading.Lock()
-        self._service: Afterwit | None = None
-
-    def get(self) -> "Afterwit":
-        """The open service.
-
-        Raises:
-            AfterwitError: it cannot be opened.
-        """
-        with self._lock:
-            if self._service is None:
-                self._service = self._open()
-                self._service.warm()
-                if self._upkeep:
-                    self._background = Background(self._service)
-                    self._background.start()
-            return self._service
-
-    def start(self) -> None:
-        """Open in the background; an error is logged and met again by the first call."""
-        threading.Thread(target=self._try, name="afterwit-open", daemon=True).start()
-
-    def _try(self) -> None:
-        try:
-            self.get()
-        except AfterwitError as error:
-            _log.error("%s", error)
-
-    def close(self) -> None:
-        """Close what was opened."""
-        with self._lock:
-            if self._background is not None:
-                self._background.close()
-                self._background = None
-            if self._service is not None:
-                self._service.close()
-                self._service = None
 
 
 def call(get_service: "Callable[[], Afterwit]", name: str, arguments: Mapping[str, Any] | None) -> Called:
@@ -168,8 +110,3 @@ _VERBS: dict[str, "Callable[[Afterwit, dict[str, Any]], Called]"] = {
     "task_step": _task_step,
     "task_finish": _task_finish,
 }
-
-
-def unknown_tool(name: str) -> InvalidInput:
-    """The error of a call to a tool that there is not."""
-    return InvalidInput(f"There is no tool {name[:60]!r}.", next_step=f"The tools are {', '.join(BY_NAME)}.")

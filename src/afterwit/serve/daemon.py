@@ -2,7 +2,10 @@
 
 It is started by whoever finds none, listens on a local socket, shares one model and one open store among all
 visitors, and leaves by itself when nobody has been there for a while. A newer Afterwit that knocks makes it stop
-listening; it ends when its last visitor has gone.
+listening; it ends when its last visitor has gone. `afterwit serve` is the same daemon with a door on HTTP, which
+stays until somebody ends it (`serve.http`).
+
+What a visitor needs is imported when the first one needs it: a hook never waits for the MCP SDK.
 """
 
 import asyncio
@@ -14,27 +17,27 @@ import os
 import secrets
 import signal
 import sys
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import anyio
 import anyio.abc
 import anyio.to_thread
-import mcp_types as types
-from mcp.shared.message import SessionMessage
 
 from afterwit import __version__
 from afterwit.config import Settings, load_settings
 from afterwit.door import ALREADY_THERE, ANSWER_S, IDLE_VARIABLE, MAX_LINE, Place, try_lock
 from afterwit.errors import AfterwitError
-from afterwit.serve.calls import Opening
-from afterwit.serve.hooks import Hooked, attempt
-from afterwit.serve.mcp import LAST_ANSWERS_S, answering_all, build_server, open_for_agents
+from afterwit.serve.lines import Lines
+from afterwit.serve.opening import Opening, open_for_agents
 
 if TYPE_CHECKING:
+    from afterwit.serve.hooks import Hooked
     from afterwit.service import Afterwit
 
 _log = logging.getLogger(__name__)
@@ -47,6 +50,8 @@ MAX_MESSAGE = 16 * 1024 * 1024
 MAX_NAMED = 1000
 #: How long a client that has closed its connection may still tell of its session's end, or come back, in seconds.
 LEAVING_S = 3.0
+#: Longest wait, in seconds, for visitors who are answered when the daemon is told to end.
+ENDING_S = 15.0
 
 
 @dataclass(frozen=True)
@@ -64,18 +69,21 @@ class Visit:
 
 
 class Daemon:
-    """Serves visitors until nobody comes any more.
+    """Serves visitors until nobody comes any more, or until it is told to end.
 
     Args:
         place: where it is found.
         lock: descriptor of its lock, which is let go as soon as it listens no more, for visitors may stay long.
-        idle_s: how long it stays without a visitor, in seconds.
+        idle_s: how long it stays without a visitor, in seconds; None = until it is told to end, whatever version
+            knocks.
     """
 
-    def __init__(self, place: Place, *, lock: int, idle_s: float = IDLE_S) -> None:
+    def __init__(self, place: Place, *, lock: int, idle_s: float | None = IDLE_S) -> None:
         self._place = place
         self._lock = lock
         self._idle_s = idle_s
+        #: what else it answers when it is asked how it is: where it listens
+        self.about: dict[str, Any] = {}
         self._token = secrets.token_urlsafe(24) if not place.socket else ""
         self._openings: dict[Settings, Opening] = {}
         #: MCP sessions by the process of their client, and the names that hooks of such processes gave
@@ -86,22 +94,48 @@ class Daemon:
         self._visitors = 0
         self._left_at = 0.0
         self._closing = False
+        self._ending = anyio.Event()
+        #: waits for a client's next words
+        self._reading: set[anyio.CancelScope] = set()
+
+    @property
+    def kind(self) -> Literal["background", "serve"]:
+        """Whether it comes and goes by itself, or stays until somebody ends it."""
+        return "serve" if self._idle_s is None else "background"
 
     async def run(self) -> None:
-        """Listen, serve, and return when it is time to leave."""
+        """Listen, serve, and return when it is time to leave: all visitors have their answers then."""
         listener = await self._listen()
         self._left_at = anyio.current_time()
         try:
-            async with anyio.create_task_group() as tasks, listener:
+            async with listener, anyio.create_task_group() as tasks:
                 self._tasks = tasks
                 tasks.start_soon(self._serve, listener)
                 await self._until_unneeded()
                 self._unlist()
+                self.end()
+                with anyio.move_on_after(ENDING_S):
+                    while self._visitors:
+                        await anyio.sleep(0.02)
                 tasks.cancel_scope.cancel()
         finally:
             self._unlist()
-            for opening in self._openings.values():
-                opening.close()
+            self.end()
+
+    def end(self) -> None:
+        """Listen to nobody any more: what has been asked is answered, then `run` returns."""
+        self._ending.set()
+        for scope in list(self._reading):
+            scope.cancel()
+
+    async def ended(self) -> None:
+        """Wait until it is told to end, or ends by itself."""
+        await self._ending.wait()
+
+    def close(self) -> None:
+        """Stop what runs in the background and close the stores, when nobody is served any more."""
+        for opening in self._openings.values():
+            opening.close()
 
     async def _listen(self) -> anyio.abc.Listener[anyio.abc.SocketStream]:
         if self._place.socket:
@@ -128,10 +162,13 @@ class Daemon:
         await listener.serve(self._receive)
 
     async def _until_unneeded(self) -> None:
-        while True:
-            await anyio.sleep(min(1.0, self._idle_s / 4))
+        idle_s = float("inf") if self._idle_s is None else self._idle_s
+        while not self._ending.is_set():
+            with anyio.move_on_after(min(1.0, idle_s / 4)):
+                await self._ending.wait()
             alone = anyio.current_time() - self._left_at
-            if not self._visitors and (self._closing or alone >= self._idle_s):
+            if not self._visitors and (self._closing or alone >= idle_s):
+                _log.info("Nobody is here any more; leaving.")
                 return
             if not os.path.isdir(self._place.data_dir):  # noqa: PTH112
                 _log.warning("The data directory has gone; leaving.")
@@ -147,21 +184,21 @@ class Daemon:
                 _log.exception("A visit failed")
 
     async def _let_in(self, stream: anyio.abc.SocketStream) -> None:
-        lines = _Lines(stream)
+        lines = Lines(stream)
         with anyio.fail_after(ANSWER_S):
             first = await lines.next(MAX_LINE)
         try:
-            visit = _read_visit(first)
-        except (ValueError, AfterwitError) as error:
+            visit = _read_visit(first, self._place)
+        except (ValueError, TypeError, LookupError, AttributeError, AfterwitError) as error:
             await _say(stream, {"ok": False, "why": "malformed", "message": str(error)})
             return
-        if not hmac.compare_digest(visit.token, self._token):
-            await _say(stream, {"ok": False, "why": "token", "message": "The token is wrong."})
-        elif visit.want == "stop" or visit.version != __version__ or self._closing:
-            self._unlist()
-            await _say(stream, {"ok": visit.want == "stop", "why": "version", "message": "This daemon leaves."})
+        if (refusal := self._refusal(visit)) is not None:
+            await _say(stream, refusal)
+        elif visit.want == "stop":
+            self._stop()
+            await _say(stream, self._status())
         elif visit.want == "status":
-            await _say(stream, {"ok": True, "pid": os.getpid(), "version": __version__, "visitors": self._visitors})
+            await _say(stream, self._status())
         elif visit.want == "hook":
             async with self._visitor():
                 await _say(stream, {"ok": True})
@@ -173,6 +210,33 @@ class Daemon:
         else:
             await _say(stream, {"ok": False, "why": "unknown", "message": f"Nobody here does {visit.want!r}."})
 
+    def _refusal(self, visit: Visit) -> dict[str, Any] | None:
+        """What a visitor is told who is not let in; None for one who is."""
+        if not hmac.compare_digest(visit.token, self._token):
+            return {"ok": False, "why": "token", "message": "The token is wrong."}
+        if visit.want in ("stop", "status"):
+            return None
+        if self._closing or self._ending.is_set():
+            return {"ok": False, "why": "version", "message": "This daemon leaves."}
+        if visit.version == __version__:
+            return None
+        if self.kind == "serve":
+            # Somebody has started it, and serves others by it.
+            message = f"`afterwit serve` of version {__version__} runs here; start it anew for {visit.version}."
+            return {"ok": False, "why": "served", "message": message}
+        self._unlist()
+        return {"ok": False, "why": "version", "message": "This daemon leaves."}
+
+    def _stop(self) -> None:
+        """Leave: a daemon in the background when its last visitor has gone, another one now."""
+        self._unlist()
+        if self.kind == "serve":
+            self.end()
+
+    def _status(self) -> dict[str, Any]:
+        told = {"pid": os.getpid(), "version": __version__, "kind": self.kind, "visitors": self._visitors}
+        return {"ok": True} | told | self.about
+
     @asynccontextmanager
     async def _visitor(self) -> AsyncGenerator[None]:
         """Somebody for whom the daemon stays."""
@@ -183,22 +247,42 @@ class Daemon:
             self._visitors -= 1
             self._left_at = anyio.current_time()
 
-    async def _serve_mcp(self, lines: "_Lines", stream: anyio.abc.SocketStream, visit: Visit) -> None:
-        opening = self._opening(visit.settings)
+    # --- sessions --------------------------------------------------------------------------------
+
+    async def _serve_mcp(self, lines: Lines, stream: anyio.abc.SocketStream, visit: Visit) -> None:
+        serve_session = await anyio.to_thread.run_sync(_session_server)
+        opening = self.opening(visit.settings)
         session = _Session(opening, self._session_of(visit))
         client = visit.parents[0] if visit.parents else 0
         self._sessions.setdefault(client, []).append(session)
         try:
-            await self._serve_session(session, lines, stream)
+            next_line = partial(self._next_line, lines)
+            await serve_session(session.service, next_line, stream, on_first_answer=opening.start)
         finally:
             self._sessions[client].remove(session)
-            if session.name in self._unended:
+            if session.name in self._unended and not self._ending.is_set():
                 self._tasks.start_soon(self._see_off, client, session.name)
+
+    async def _next_line(self, lines: Lines) -> bytes:
+        """What a client says next.
+
+        Raises:
+            EndOfStream: it has no more to say, or the daemon ends.
+        """
+        if not self._ending.is_set():
+            with anyio.CancelScope() as scope:
+                self._reading.add(scope)
+                try:
+                    return await lines.next(MAX_MESSAGE)
+                finally:
+                    self._reading.discard(scope)
+        raise anyio.EndOfStream
 
     async def _see_off(self, client: int, session: str) -> None:
         """Do what is to be done at a session's end when its client goes without telling of it: some never do."""
         async with self._visitor():
-            await anyio.sleep(LEAVING_S)
+            with anyio.move_on_after(LEAVING_S):
+                await self._ending.wait()
             if not self._sessions[client] and (end := self._unended.pop(session, None)) is not None:
                 await anyio.to_thread.run_sync(end)
 
@@ -206,23 +290,27 @@ class Daemon:
         """The name that a client's hooks gave its session, "" when none came yet."""
         return self._named.get(visit.parents[0], "") if visit.parents else ""
 
-    async def _serve_hook(self, lines: "_Lines", stream: anyio.abc.SocketStream, visit: Visit) -> None:
+    # --- hooks -----------------------------------------------------------------------------------
+
+    async def _serve_hook(self, lines: Lines, stream: anyio.abc.SocketStream, visit: Visit) -> None:
         """Answer an event of a client, then do in the background what it asks for."""
         given = await lines.rest(MAX_MESSAGE)
-        get = self._opening(visit.settings).get
+        get = self.opening(visit.settings).get
         told = {name: visit.hook.get(name, "") for name in ("event", "client")}
-        answered = await anyio.to_thread.run_sync(partial(attempt, get, given, **told))
-        if answered.output:
-            await stream.send(json.dumps(answered.output, ensure_ascii=False).encode() + b"\n")
+        answered = await anyio.to_thread.run_sync(partial(_answer_hook, get, given, **told))
         with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            if answered.output:
+                await stream.send(json.dumps(answered.output, ensure_ascii=False).encode() + b"\n")
             await stream.aclose()
         if answered.session and visit.parents:
             self._name(visit, answered.session)
         self._note_end(answered)
         if answered.later is not None:
             await anyio.to_thread.run_sync(answered.later)
+        # Whoever runs hooks starts sessions, too.
+        await anyio.to_thread.run_sync(_session_server)
 
-    def _note_end(self, hooked: Hooked) -> None:
+    def _note_end(self, hooked: "Hooked") -> None:
         """Know of a session whether its end is still to be told."""
         self._unended.pop(hooked.session, None)
         if hooked.session and hooked.on_leaving is not None:
@@ -241,19 +329,24 @@ class Daemon:
             for other in self._sessions.get(client, ()):
                 other.take(session)
 
-    async def _serve_session(self, session: "_Session", lines: "_Lines", stream: anyio.abc.SocketStream) -> None:
-        opening = session.opening
-        server = build_server(session.service)
-        async with _messages(lines, stream) as (incoming, outgoing):
-            streams = answering_all(incoming, outgoing, on_first_answer=opening.start)
-            async with streams as (reads, writes):
-                await server.run(reads, writes, server.create_initialization_options())
-
-    def _opening(self, settings: Settings) -> Opening:
+    def opening(self, settings: Settings) -> Opening:
         """The service of these settings, shared by all who have the same."""
+        settings = _of_service(settings, self._place)
         if settings not in self._openings:
             self._openings[settings] = Opening(partial(open_for_agents, settings), upkeep=True)
         return self._openings[settings]
+
+
+def _session_server() -> Callable[..., Any]:
+    from afterwit.serve.sessions import serve_session  # noqa: PLC0415  a second and more
+
+    return serve_session
+
+
+def _answer_hook(get_service: "Callable[[], Afterwit]", given: bytes, *, event: str, client: str) -> "Hooked":
+    from afterwit.serve.hooks import attempt  # noqa: PLC0415  brings the text layer along
+
+    return attempt(get_service, given, event=event, client=client)
 
 
 class _Session:
@@ -282,54 +375,11 @@ class _Session:
         return service
 
 
-class _Lines:
-    """Lines of a byte stream."""
-
-    def __init__(self, stream: anyio.abc.ByteReceiveStream) -> None:
-        self._stream = stream
-        self._rest = bytearray()
-
-    async def next(self, most: int) -> bytes:
-        """The next line, without its end.
-
-        Raises:
-            EndOfStream: there is none.
-            ValueError: it is longer than `most` bytes.
-        """
-        start = 0
-        while (end := self._rest.find(b"\n", start)) < 0:
-            if len(self._rest) > most:
-                raise ValueError(f"a line is longer than {most} bytes")
-            start = len(self._rest)
-            try:
-                self._rest += await self._stream.receive()
-            except anyio.EndOfStream:
-                if not self._rest:
-                    raise
-                self._rest += b"\n"
-        line = bytes(self._rest[:end])
-        del self._rest[: end + 1]
-        return line
-
-    async def rest(self, most: int) -> bytes:
-        """All that is left.
-
-        Raises:
-            ValueError: it is more than `most` bytes.
-        """
-        with contextlib.suppress(anyio.EndOfStream):
-            while len(self._rest) <= most:
-                self._rest += await self._stream.receive()
-        if len(self._rest) > most:
-            raise ValueError(f"more than {most} bytes")
-        return bytes(self._rest)
-
-
 async def _say(stream: anyio.abc.SocketStream, answer: Mapping[str, Any]) -> None:
     await stream.send(json.dumps(answer).encode() + b"\n")
 
 
-def _read_visit(line: bytes) -> Visit:
+def _read_visit(line: bytes, place: Place) -> Visit:
     """The first line.
 
     Raises:
@@ -345,77 +395,68 @@ def _read_visit(line: bytes) -> Visit:
     return Visit(
         version=str(told["version"]),
         want=str(told["want"]),
-        settings=load_settings(environ=environ, overrides=options),
+        # Theirs may be a path from where they are; that they have come here says where it leads.
+        settings=load_settings(environ=environ, overrides=options | {"data_dir": place.data_dir}),
         token=str(told.get("token", "")),
         parents=tuple(int(pid) for pid in told.get("parents", ())),
         hook={str(name): str(value) for name, value in told.get("hook", {}).items()},
     )
 
 
-@asynccontextmanager
-async def _messages(lines: _Lines, stream: anyio.abc.SocketStream) -> AsyncGenerator[tuple[Any, Any]]:
-    """The SDK's streams of messages over lines of JSON."""
-    to_sdk, reads = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-    writes, from_sdk = anyio.create_memory_object_stream[SessionMessage](0)
+def _of_service(settings: Settings, place: Place) -> Settings:
+    """The settings without what makes no difference to a service, so that those who differ in it share one."""
+    store = settings.store
+    if store == f"sqlite:///{settings.data_dir / 'memory.db'}":
+        store = f"sqlite:///{Path(place.data_dir) / 'memory.db'}"
+    return replace(settings, data_dir=Path(place.data_dir), store=store, host="", port=0, log_level="")
 
-    async def relay_in() -> None:
-        async with to_sdk:
-            while True:
-                try:
-                    line = await lines.next(MAX_MESSAGE)
-                except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError, ValueError):
-                    return
-                if not line.strip():
-                    continue
-                try:
-                    message = types.jsonrpc_message_adapter.validate_json(line.decode(errors="replace"), by_name=False)
-                except ValueError as error:
-                    await to_sdk.send(error)
-                else:
-                    await to_sdk.send(SessionMessage(message))
 
-    async def relay_out() -> None:
-        async with from_sdk:
-            async for item in from_sdk:
-                told = item.message.model_dump_json(by_alias=True, exclude_unset=True)
-                await stream.send(told.encode() + b"\n")
+@contextmanager
+def ended_by_signals(end: Callable[[], None]) -> Generator[None]:
+    """Take SIGINT and SIGTERM as a wish to end; a second one ends the process at once: what was acknowledged is
+    committed. To be used where an event loop runs.
 
-    sent = anyio.Event()
+    Args:
+        end: called in the loop.
+    """
+    loop = asyncio.get_running_loop()
+    wished = False
 
-    async def send_all() -> None:
-        try:
-            await relay_out()
-        finally:
-            sent.set()
+    def on_signal(number: int, _frame: FrameType | None) -> None:
+        nonlocal wished
+        if wished:
+            os._exit(128 + number)
+        wished = True
+        loop.call_soon_threadsafe(end)
 
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(relay_in)
-        tasks.start_soon(send_all)
-        yield reads, writes
-        with anyio.move_on_after(LAST_ANSWERS_S):
-            await sent.wait()
-        tasks.cancel_scope.cancel()
+    before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def run_daemon(place: Place) -> int:
     """Be the daemon of a data directory until nobody needs it.
 
     Returns:
-        Exit status: 0 when it left by itself, 3 when there is one already.
+        Exit status: 0 when it left by itself or was told to, 3 when there is one already.
     """
     held = try_lock(place.lock)
     if held is None:
         return ALREADY_THERE
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     logging.getLogger("mcp").setLevel(logging.WARNING)
-    signal.signal(signal.SIGTERM, _stop)
     daemon = Daemon(place, lock=held, idle_s=float(os.environ.get(IDLE_VARIABLE) or IDLE_S))
     _log.info("Afterwit %s serves %s (process %s)", __version__, place.data_dir, os.getpid())
-    with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(daemon.run())
-    _log.info("Nobody has been here for a while; leaving.")
+
+    async def serve() -> None:
+        with ended_by_signals(daemon.end):
+            await daemon.run()
+
+    try:
+        asyncio.run(serve())
+    finally:
+        daemon.close()
     return 0
-
-
-def _stop(_number: int, _frame: Any) -> None:
-    raise KeyboardInterrupt

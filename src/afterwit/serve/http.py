@@ -1,4 +1,5 @@
-"""The HTTP server: MCP over streamable HTTP at /mcp, and /health.
+"""`afterwit serve`: the daemon of a data directory in the foreground, with MCP over streamable HTTP at /mcp, and
+/health.
 
 Listens on the loopback interface. Another address is refused unless the environment variable
 `AFTERWIT_API_KEY` holds a key, which every client then sends as `Authorization: Bearer KEY`; the
@@ -9,16 +10,17 @@ route, so that a web page cannot reach the server by a name of its own (DNS rebi
 import asyncio
 import hmac
 import ipaddress
-import logging
 import os
-import signal
 import socket
 import sys
+import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import anyio
+import anyio.to_thread
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
@@ -28,17 +30,16 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from afterwit import __version__
+from afterwit import __version__, door
 from afterwit.config import Settings
-from afterwit.errors import AfterwitError, ConfigError, Forbidden, InvalidInput, Unauthenticated
-from afterwit.serve.background import Background
-from afterwit.serve.mcp import build_server, log_to_stderr, open_for_agents
+from afterwit.errors import AfterwitError, ConfigError, Forbidden, InvalidInput, StorageError, Unauthenticated
+from afterwit.serve.daemon import Daemon, ended_by_signals
+from afterwit.serve.mcp import build_server
+from afterwit.serve.opening import log_to_stderr
 from afterwit.serve.wire import answer_of, error_json
 
 if TYPE_CHECKING:
     from afterwit.service import Afterwit
-
-_log = logging.getLogger(__name__)
 
 #: Environment variable with the key that clients must send.
 API_KEY_VARIABLE = "AFTERWIT_API_KEY"
@@ -183,7 +184,7 @@ def _name_of(authority: str) -> str:
 
 
 class _Server(uvicorn.Server):
-    """A server that returns when it was told to stop, so that the store is closed, and says when it is ready."""
+    """A server that leaves signals to whoever runs it, and says when it is ready."""
 
     def __init__(self, config: uvicorn.Config, on_ready: Callable[[str], None]) -> None:
         super().__init__(config)
@@ -191,14 +192,8 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:
-        """Take SIGINT and SIGTERM as a wish to stop; unlike the base class, do not raise them again."""
-        numbers = (signal.SIGINT, signal.SIGTERM)
-        before = {number: signal.signal(number, self.handle_exit) for number in numbers}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+        """Take none."""
+        yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start to listen, then tell the address."""
@@ -209,7 +204,11 @@ class _Server(uvicorn.Server):
 
 
 def _tell(url: str) -> None:
-    sys.stderr.write(f"Afterwit listens on {url} (MCP at {url}/mcp). Ctrl-C ends it.\n")
+    _say(f"Afterwit listens on {url} (MCP at {url}/mcp). Ctrl-C ends it.")
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
     sys.stderr.flush()
 
 
@@ -222,6 +221,9 @@ def run_http(
 ) -> None:
     """Serve until SIGINT or SIGTERM, then finish what is under way and close the store.
 
+    The process is the daemon of its data directory, too: `afterwit mcp` and hooks on this machine are served by it,
+    with the same store and the same model. A daemon in the background gives way to it.
+
     Args:
         settings: of the service; `host` and `port` are the defaults of the next two.
         host: address to listen on.
@@ -229,7 +231,8 @@ def run_http(
         on_ready: called with the base URL once requests are answered; says so on standard error by default.
 
     Raises:
-        ConfigError: no API key for an address that others can reach, or the address cannot be used.
+        ConfigError: no API key for an address that others can reach, the address cannot be used, or the data
+            directory is served already.
         StorageError: the store cannot be opened.
     """
     settings = replace(
@@ -237,18 +240,56 @@ def run_http(
     )
     key = read_api_key(settings.host)
     log_to_stderr(settings)
-    listening = _listen(settings.host, settings.port)
-    with listening, open_for_agents(settings) as service:
-        service.warm()
-        config = uvicorn.Config(
-            build_http_app(service, settings, api_key=key),
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            timeout_graceful_shutdown=SHUTDOWN_S,
-        )
-        with Background(service):
-            asyncio.run(_Server(config, on_ready).serve(sockets=[listening]))
+    place = _place(settings)
+    _ask(place, "status")
+    with _listen(settings.host, settings.port) as listening:
+        daemon = Daemon(place, lock=_take_over(place), idle_s=None)
+        try:
+            asyncio.run(_serve(daemon, settings, key, listening, on_ready))
+        finally:
+            daemon.close()
+
+
+async def _serve(
+    daemon: Daemon, settings: Settings, key: str, listening: socket.socket, on_ready: Callable[[str], None]
+) -> None:
+    """Both doors of one service, until the daemon is told to end.
+
+    Raises:
+        AfterwitError: the service cannot be opened.
+    """
+    failure: AfterwitError | None = None
+
+    def ready(url: str) -> None:
+        daemon.about["url"] = url
+        on_ready(url)
+
+    async def stop_at_end(server: uvicorn.Server) -> None:
+        await daemon.ended()
+        server.should_exit = True
+
+    with ended_by_signals(daemon.end):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(daemon.run)
+            try:
+                service = await anyio.to_thread.run_sync(daemon.opening(settings).get)
+                config = uvicorn.Config(
+                    build_http_app(service, settings, api_key=key),
+                    log_config=None,
+                    access_log=False,
+                    server_header=False,
+                    timeout_graceful_shutdown=SHUTDOWN_S,
+                )
+                server = _Server(config, ready)
+                tasks.start_soon(stop_at_end, server)
+                await server.serve(sockets=[listening])
+            except AfterwitError as error:
+                # Raised in here, it would come out as one of a group.
+                failure = error
+            finally:
+                daemon.end()
+    if failure is not None:
+        raise failure
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -263,3 +304,59 @@ def _listen(host: str, port: int) -> socket.socket:
             f"Cannot listen on {host} port {port}: {error.strerror or error}.", next_step="Choose another host or port."
         ) from error
     return listening
+
+
+# --- the place of the daemon ---------------------------------------------------------------------
+
+
+def _place(settings: Settings) -> door.Place:
+    try:
+        return door.place_of(str(settings.data_dir))
+    except door.NoDaemon as error:
+        raise StorageError(
+            f"Sessions on this machine cannot be served: {error}.",
+            next_step=f"Set {door.TRANSPORT_VARIABLE}=tcp for them and for this, or give both another directory.",
+        ) from error
+
+
+def _ask(place: door.Place, want: str) -> dict[str, Any] | None:
+    """What the daemon of a data directory says, None where nobody answers.
+
+    Raises:
+        ConfigError: it is another `afterwit serve`.
+    """
+    try:
+        connection, answer = door.knock(place, door.Call(want).wants())
+    except door.NoDaemon:
+        return None
+    connection.close()
+    if answer.get("kind") == "serve":
+        where = f" at {answer['url']}" if answer.get("url") else ""
+        raise ConfigError(
+            f"{place.data_dir} is served already{where} (process {answer['pid']}).",
+            next_step="Use that address, end that server first (`afterwit daemon stop`), or serve another --data-dir.",
+        )
+    return answer
+
+
+def _take_over(place: door.Place) -> int:
+    """The lock of a data directory's daemon, of which one that came by itself is asked to leave.
+
+    Raises:
+        ConfigError: another `afterwit serve` is there.
+        StorageError: somebody holds the lock and does not answer.
+    """
+    deadline = time.monotonic() + door.START_S
+    while (held := door.try_lock(place.lock)) is None:
+        # One that is only starting or leaving does not answer.
+        answer = _ask(place, "status")
+        if answer is not None and _ask(place, "stop") is not None:
+            visitors = int(answer.get("visitors", 0))
+            staying = f"; {visitors} that it serves stay with it until they end" if visitors else ""
+            _say(f"The daemon in the background (process {answer.get('pid', '?')}) gives way{staying}.")
+        if time.monotonic() > deadline:
+            raise StorageError(
+                f"{place.lock} is held by a process that does not answer.", next_step="End that process, or wait."
+            )
+        time.sleep(0.05)
+    return held

@@ -8,7 +8,6 @@ import json
 import logging
 import os
 import signal
-import sys
 import threading
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -30,10 +29,11 @@ from pydantic import ValidationError
 
 from afterwit import __version__
 from afterwit.config import Settings
-from afterwit.serve.calls import Opening, call, unknown_tool
-from afterwit.serve.tools import BY_NAME, INSTRUCTIONS, TOOLS, ToolSpec
+from afterwit.serve.opening import Opening, log_to_stderr, open_for_agents
+from afterwit.serve.tools import BY_NAME, INSTRUCTIONS, TOOLS, ToolSpec, unknown_tool
 
 if TYPE_CHECKING:
+    from afterwit.serve.calls import Called
     from afterwit.service import Afterwit
 
 _log = logging.getLogger(__name__)
@@ -75,7 +75,7 @@ def build_server(get_service: "Callable[[], Afterwit]") -> Server[Any]:
         if params.name not in BY_NAME:
             raise MCPError(types.INVALID_PARAMS, str(unknown_tool(params.name)))
         # Not abandoned when the client cancels: a write that has begun ends as a whole.
-        work = partial(call, get_service, params.name, params.arguments)
+        work = partial(_call, get_service, params.name, params.arguments)
         called = await anyio.to_thread.run_sync(work, limiter=limiter)
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=called.text)],
@@ -92,6 +92,13 @@ def build_server(get_service: "Callable[[], Afterwit]") -> Server[Any]:
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+
+
+def _call(get_service: "Callable[[], Afterwit]", name: str, arguments: Mapping[str, Any] | None) -> "Called":
+    """Carry out a call of a tool."""
+    from afterwit.serve.calls import call  # noqa: PLC0415  brings the text layer along
+
+    return call(get_service, name, arguments)
 
 
 def _hook(get_service: "Callable[[], Afterwit]", arguments: Mapping[str, Any]) -> str:
@@ -119,20 +126,6 @@ def _tool(spec: ToolSpec) -> types.Tool:
         }
         | ({"_meta": spec.meta} if spec.meta else {})
     )
-
-
-def open_for_agents(settings: Settings) -> "Afterwit":
-    """The service as agents use it: they write with an agent's trust, in one session per process.
-
-    Raises:
-        ConfigError: a setting is wrong.
-        StorageError: the store cannot be opened.
-    """
-    # Half a second of imports, which must not come before the answer to `initialize`.
-    from afterwit.records import Trust  # noqa: PLC0415
-    from afterwit.service import Afterwit, Writer  # noqa: PLC0415
-
-    return Afterwit.open(settings=settings, writer=Writer(name="agent", trust=Trust.AGENT))
 
 
 # --- stdio ---------------------------------------------------------------------------------------
@@ -255,10 +248,3 @@ def _id_in(value: Any) -> types.RequestId | None:
             return None
     found: Any = cast("dict[str, Any]", value).get("id") if isinstance(value, dict) else None
     return found if isinstance(found, (int, str)) and not isinstance(found, bool) else None
-
-
-def log_to_stderr(settings: Settings) -> None:
-    """Send the logs of this process to standard error, at the level of the settings."""
-    logging.basicConfig(
-        stream=sys.stderr, level=settings.log_level, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-    )

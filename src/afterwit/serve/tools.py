@@ -299,3 +299,8 @@ def _checked(name: str, schema: Schema, value: Any) -> Any:
 def _shown(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:60] + "…"
+
+
+def unknown_tool(name: str) -> InvalidInput:
+    """The error of a call to a tool that there is not."""
+    return InvalidInput(f"There is no tool {name[:60]!r}.", next_step=f"The tools are {', '.join(BY_NAME)}.")

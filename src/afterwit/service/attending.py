@@ -1,7 +1,10 @@
 """Attending an agent at work: what it should know at the moments when its client asks."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import ClassVar
+from weakref import WeakKeyDictionary
 
 from afterwit.matters import ADVICE, covers, field_of
 from afterwit.recall import Hit
@@ -12,6 +15,7 @@ from afterwit.service.briefing import BINDING, URGENCY
 from afterwit.service.places import goal_of
 from afterwit.service.stepping import read_step
 from afterwit.service.tasks import ATTENDED, Tasks
+from afterwit.storage import Store
 from afterwit.text import fold
 from afterwit.transcripts.wording import follows_up
 
@@ -23,10 +27,31 @@ _MOST_FOR_A_CALL = 2
 _MOST_ADVICE = 200
 #: How relevant advice without the very fault must be to be shown after a failure, 0..1.
 _SURE = 0.7
+#: Scopes whose advice is kept, at most.
+_MOST_SCOPES = 64
+
+
+@dataclass(frozen=True)
+class _Advice:
+    """What was read for all tools of a scope."""
+
+    #: `Reader.change_number` from before it was read
+    number: int
+    #: when it was read, and the first moment at which a memory begins or ceases to hold
+    since: datetime
+    until: datetime | None
+    rows: tuple[Memory, ...]
+
+    def holds(self, number: int, now: datetime) -> bool:
+        """Whether it would be the same if it were read now, with this change number."""
+        return self.number == number and self.since <= now and (self.until is None or now < self.until)
 
 
 class Attending(Tasks):
     """The part of the service that agents' clients call at set moments, without being asked by a model."""
+
+    #: by space and scope: a client tells of every call of a tool, and nearly always there is nothing to say
+    _advice_read: ClassVar[WeakKeyDictionary[Store, dict[tuple[str, str], _Advice]]] = WeakKeyDictionary()
 
     def standing_orders(self, *, scope: str = GLOBAL) -> list[Hit]:
         """Rules, constraints and preferences that hold in a scope whatever is done, the best proved first, and
@@ -124,18 +149,26 @@ class Attending(Tasks):
 
     def _advice(self, scope: str) -> list[Memory]:
         """Lessons, failures and rules in force, what is proved first, then what helped most."""
-        where = KeyFilter(
-            scopes=tuple(dict.fromkeys((GLOBAL, scope))), roles=("",), kinds=tuple(ADVICE), valid_at=self._clock()
-        )
-        rows = self.store.find(self.space, where, limit=_MOST_ADVICE)
-        return sorted(
-            rows,
-            key=lambda row: (row.standing is not Standing.CONFIRMED, row.harmed - row.helped, -row.support, row.id),
-        )
+        now = self._clock()
+        kept = self._advice_read.setdefault(self.store, {})
+        number = self.store.change_number(self.space)
+        read = kept.get((self.space, scope))
+        if read is None or not read.holds(number, now):
+            where = KeyFilter(
+                scopes=tuple(dict.fromkeys((GLOBAL, scope))), roles=("",), kinds=tuple(ADVICE), valid_at=now
+            )
+            rows = self.store.find(self.space, where, limit=_MOST_ADVICE)
+            rows.sort(
+                key=lambda row: (row.standing is not Standing.CONFIRMED, row.harmed - row.helped, -row.support, row.id)
+            )
+            if len(kept) >= _MOST_SCOPES:
+                kept.clear()
+            read = kept[self.space, scope] = _Advice(number, now, self.store.next_turn(self.space, now), tuple(rows))
+        return list(read.rows)
 
     def _given(self, rows: Sequence[Memory]) -> list[Hit]:
         """The memories as they are given to the session's task, each once."""
-        task = self._attended()
+        task = self._attended() if rows else None
         if task is not None:
             known = {use.memory_id for use in self.store.uses(self.space, task_id=task.id)}
             rows = [row for row in rows if row.id not in known]

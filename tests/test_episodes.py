@@ -82,7 +82,9 @@ CALLS: list[dict[str, Any]] = [
         ),
     },
 ]
-BOOKING = "You are sara_doe_4971. You want to fly from Boston to Denver in economy. You do not want insurance."
+BOOKING = (
+    "You are sara_doe_4971. You want to fly from Boston to Denver in economy. You pay with the card ending in 7334."
+)
 
 
 def left(rows: list[dict[str, Any]], goal: str = "Amounts are off by one cent", **fields: Any) -> tuple[Finding, ...]:
@@ -150,7 +152,20 @@ def test_work_on_records_leaves_what_was_done_found_out_and_handed_over_without_
     assert "is a gold member, she is entitled to 3 free bags" in said
     assert "not possible in the system" in said
     assert "it failed" in said
-    for own in ("sara", "Sara", "Doe", "4971", "HAT136", "2024-05-20", "1990", "7504069", "305", "8C8K4E", "Please"):
+    for own in (
+        "sara",
+        "Sara",
+        "Doe",
+        "4971",
+        "HAT136",
+        "2024-05-20",
+        "1990",
+        "7504069",
+        "305",
+        "8C8K4E",
+        "7334",
+        "Please",
+    ):
         assert own not in said
 
 
@@ -288,6 +303,24 @@ def test_edits_that_were_taken_back_and_scripts_for_oneself_are_left_out() -> No
         {"action": "bash", "input": "python try.py", "output": "1", "ok": True},
     ]
     assert left(script * 3, status=TaskStatus.SUCCEEDED) == ()
+    made = [
+        {
+            "action": "Write",
+            "input": json.dumps({"file_path": f"/srv/w/{name}.py", "content": "print(1)\nx = 2"}),
+            "ok": True,
+        }
+        for name in ("solve", "check")
+    ]
+    runs = [{"action": "bash", "input": f"python {name}.py", "output": "1", "ok": True} for name in ("solve", "check")]
+    assert left([*made, *runs] * 2, status=TaskStatus.SUCCEEDED) == ()
+
+
+def test_an_issue_is_named_by_its_title_and_told_without_headings_and_code() -> None:
+    goal = (
+        "Amounts are off by one cent\n\n**Describe the bug**\nThe total is wrong.\n```python\nassert total == 345\n```"
+    )
+    whole = left(FIX, goal)[0]
+    assert whole.summary.startswith("Task “Amounts are off by one cent. The total is wrong”: in `src/shop/money.py`")
 
 
 # --- in the store -----------------------------------------------------------------------------------

@@ -25,7 +25,8 @@ _FOUND = re.compile(
     r"explains|"
     r"root cause|caused by|stems from|comes from|vulnerab\w+|(?:does|do|did)(?: not|n't) (?:support|allow|cover|"
     r"accept|"
-    r"have|include|handle|check|match)|only (?:supports?|allows?|accepts?|works?)|requires?|expects?|entitled|"
+    r"have|include|handle|check|match)|only (?:supports?|allows?|accepts?|works?)|requires?|should not be|expects?|"
+    r"entitled|"
     r"eligible|"
     r"instead of|rather than|truncat\w+|overflow\w*|compar(?:es|ed)|identical|mismatch\w*|discrepanc\w+|insufficient|"
     r"(?:is|are) (?:not|missing|wrong|set to|ideal|based on|computed|encoded|encrypted|stored|called)|must (?:be|"
@@ -145,7 +146,8 @@ def handovers(steps: Sequence[Step], hidden: Hidden) -> list[Handover]:
         said = _handed(act)
         told = [one for one in sentences(redact_secrets(strip_injected(said))) if not _REQUEST.search(one)]
         plain = [line for one in told if says_something(line := hidden(one, limit=LONGEST), least=3)]
-        words = " ".join(plain)[:LONGEST]
+        words = " ".join(plain)
+        words = words if len(words) <= LONGEST else words[: LONGEST - 1].rsplit(" ", 1)[0] + "…"
         if words and says_something(words) and not reads_as_instruction(words):
             made.append(Handover(act.program, words[:1].upper() + words[1:], step.position))
     return made

@@ -49,7 +49,8 @@ _WHO = re.compile(
     r"(?i)^(?:you(?: are|'re)?|i am|my name is|我是|你是)"
     r"\s+\S+(?:\s+\S+)?(?:\s*\([^)]*\))?(?:\s*[.。,，]|\s+and\s+|$)\s*"
 )
-_CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+#: Code and headings in a goal that is written as an issue.
+_MARKUP = re.compile(r"```.*?(?:```|\Z)|^\s*(?:#+ [^\n]*|\*\*[^*\n]{1,60}\*\*:?)\s*$", re.DOTALL | re.MULTILINE)
 _ASKED = re.compile(r"(?i)\b(?:you(?:r|'re)?|please|kindly)\b|请")
 _ONLY_NAMES = re.compile(r"(?:\b(?:is|are)|[:：]|是) ?(?:<\w+>|…)?\.?$")
 _LEADS_IN = re.compile(r"(?i)\b(?:following|currently)\b|[:：]$|以下|如下")
@@ -109,9 +110,14 @@ def room_for(steps: int) -> int:
 
 
 def _own_edits(attempts: Sequence[Attempt]) -> list[Edit]:
-    """Edits of what was there before the task; of what it made only when nothing else was edited."""
+    """Edits that others may meet: of files that were there before the task, else of new ones that it did not make for
+    itself to be run."""
     found = edits_of(attempts)
-    return [one for one in found if not one.is_new] or found
+    shell = {one.position for one in attempts if one.act.words}
+    commands = [one.act.command for one in attempts if one.is_own_script]
+    new = [one for one in found if one.is_new and not shell.issuperset(one.positions)]
+    lasting = [one for one in new if not any(one.name in command for command in commands)]
+    return [one for one in found if not one.is_new] or lasting
 
 
 def _says_again(finding: Finding, other: Finding) -> bool:
@@ -181,7 +187,7 @@ def _subject(run: _Run) -> str:
 def _goal_sentences(task: Task, steps: Sequence[Step], hidden: Hidden) -> list[str]:
     words = strip_injected(task.goal) or next((step.input for step in steps if step.action == "user"), "")
     kept: list[str] = []
-    for sentence in sentences(_CODE.sub("\n", words[:4_000]))[:12]:
+    for sentence in sentences(_MARKUP.sub("\n", words[:4_000]))[:12]:
         bare = _WHO.sub("", " ".join(redact_secrets(sentence).split())).strip(" ,")
         line = hidden(bare, limit=_GOAL_CHARS)
         # Whoever asks says "you" and "please".
@@ -225,7 +231,7 @@ def _whole(run: _Run) -> Iterator[tuple[float, Finding]]:
     goal = told[0]
     for sentence in told[1:4]:
         mark = "" if goal[-1] in ".!?。！？" else "." if run.tongue == "en" else "。"
-        goal = f"{goal}{mark} {sentence}" if len(goal) + len(sentence) < _GOAL_CHARS else goal
+        goal = f"{goal}{mark} {sentence}"
     joined = say("episode_join", run.tongue).join(did)
     words = say("episode_task", run.tongue, goal=_cut(goal, _GOAL_CHARS), did=joined)
     acting = [one.position for one in run.attempts if not one.act.is_dump] or [run.steps[-1].position]
@@ -251,9 +257,6 @@ def _looked_up(run: _Run) -> str:
 def _edited(run: _Run) -> str:
     if all(one.is_new for one in run.edits) and run.review.outcome is not TaskStatus.SUCCEEDED:
         return ""
-    shell = {one.position for one in run.attempts if one.act.words}
-    if all(one.is_new and (shell.issuperset(one.positions) or _runs(one, run)) for one in run.edits):
-        return ""  # it wrote for itself what no other task will meet
     if len(run.edits) == 1:
         return _change_words(run.edits[0], run)
     names = list(
@@ -261,10 +264,6 @@ def _edited(run: _Run) -> str:
     )
     more = f" (+{len(names) - _MOST_FILES})" if len(names) > _MOST_FILES else ""
     return say("episode_edited", run.tongue, files=", ".join(names[:_MOST_FILES]) + more) if names else ""
-
-
-def _runs(edit: Edit, run: _Run) -> bool:
-    return any(one.is_own_script and edit.name in one.act.command for one in run.attempts)
 
 
 def _change_words(edit: Edit, run: _Run) -> str:

@@ -43,7 +43,9 @@ _PREFIXES = frozenset(
     "user customer client account gift credit debit card certificate order item product member".split()
 )
 _KNOWN_CODES = re.compile(r"^(?:[A-Z]{1,5}\d{1,4}|\d+[A-Z]{1,2})$")
-_AMOUNT = re.compile(r"(?:[$€£¥￥]\s?)\d[\d,.]*\d|[$€£¥￥]\s?\d\b|\b\d[\d,.]*\d?\s?(?:USD|EUR|RMB|元|块)")
+_AMOUNT = re.compile(
+    r"(?:[$€£¥￥]\s?)\d[\d,.]*\d|[$€£¥￥]\s?\d\b|\b(?<!-)\d{4,}\b(?!-)|\b\d[\d,.]*\d?\s?(?:USD|EUR|RMB|元|块)"
+)
 #: Marks that tell nothing where they stand, and what a person is called by beside his or her role.
 _ASIDE = re.compile(r"\s*\((?:[\w ]{0,24}:? ?)?<id>\)|(?:,? (?:and )?(?:(?:user )?IDs?:? )?'?<id>'?)+(?=[ ,.;:]|$)")
 _PERSON = re.compile(r"(?i)\b(?:the )?(user|customer|client|guest),? <name>,?")
@@ -64,18 +66,20 @@ class Hidden:
             goal: what it is about; an id in it tells how somebody is called.
         """
         named: dict[str, str] = {}
+        has_calls = False
         for step in steps:
             act = act_of(step.action, step.input)
             if act.kind not in ("say", "edit") and act.arguments and _OF_FILES.isdisjoint(act.arguments):
+                has_calls = True
                 for field, value in _leaves(step.input):
                     if mark := _mark(field, value):
                         named.setdefault(value, mark)
-        for known in [*named, *_IDS.findall(goal)] if named else ():
+        for known in [*named, *_IDS.findall(goal)] if has_calls else ():
             for part in known.split("_") if _IDS.fullmatch(known) and known.islower() else ():
                 if part.isalpha() and len(part) >= 2 and part not in _PREFIXES:
                     named.setdefault(part.capitalize(), "<name>")
         #: it works on records of people or things, by calls
-        self.has_records = bool(named)
+        self.has_records = has_calls
         longest = sorted(named, key=len, reverse=True)[:500]
         self._marks = named
         self._own = re.compile("|".join(rf"(?<!\w){re.escape(value)}(?!\w)" for value in longest)) if longest else None

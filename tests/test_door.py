@@ -259,6 +259,14 @@ def test_a_runtime_directory_of_somebody_else_is_not_used(home: Path, monkeypatc
             door.place_of(str(home))
 
 
+def test_a_runtime_directory_is_ours_whatever_bits_it_inherits(home: Path) -> None:
+    if os.environ["AFTERWIT_DOOR"] == "unix":
+        runtime = Path(os.environ["XDG_RUNTIME_DIR"]) / "afterwit"
+        runtime.mkdir()
+        runtime.chmod(0o2700)
+        assert door.place_of(str(home)).socket.startswith(str(runtime))
+
+
 def test_the_daemon_is_asked_and_stopped_by_command(home: Path) -> None:
     def daemon(*words: str) -> tuple[int, dict[str, Any]]:
         done = subprocess.run(

@@ -41,8 +41,9 @@ TRANSPORT_VARIABLE = "AFTERWIT_DOOR"
 IDLE_VARIABLE = "AFTERWIT_DAEMON_IDLE_S"
 
 _HAS_UNIX_SOCKETS = hasattr(_socket, "AF_UNIX") and sys.platform != "win32"
-#: `st_mode` of a directory that is its owner's alone; the numbers are those of every POSIX system.
-_PRIVATE_DIRECTORY = 0o040700
+#: Of `st_mode`: what kind of file it is and what others may do, and what a directory of its owner alone has of these.
+#: The numbers are those of every POSIX system.
+_KIND_AND_OTHERS, _PRIVATE_DIRECTORY = 0o170077, 0o040000
 _CHUNK = 65_536
 
 
@@ -110,7 +111,7 @@ def _runtime_dir() -> str:
         pass
     found = os.lstat(path)
     # Somebody else's directory under our name could hand us to somebody else's daemon.
-    if found.st_mode != _PRIVATE_DIRECTORY or found.st_uid != os.getuid():
+    if found.st_mode & _KIND_AND_OTHERS != _PRIVATE_DIRECTORY or found.st_uid != os.getuid():
         raise NoDaemon(f"{path} is not a directory of this user alone")
     return path
 

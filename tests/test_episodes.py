@@ -175,6 +175,32 @@ def test_what_a_tool_refused_is_a_fact_that_only_the_tool_vouches_for() -> None:
     assert "does not add up" in refused[0].summary
 
 
+def test_a_conversation_leaves_the_refusal_and_what_was_done_instead_however_much_it_taught() -> None:
+    rows = [
+        {"action": "user", "input": "Hi, please move my flight on booking QX7P2M. I always prefer window seats."},
+        {"action": "get_booking", "input": '{"booking_id": "QX7P2M"}', "output": '{"fare": "saver"}'},
+        {
+            "action": "assistant",
+            "input": "I'm sorry, saver fares cannot be changed because the fare rules do not allow it. Shall I?",
+        },
+        {"action": "user", "input": "Then upgrade it to flex. Never use my voucher for that."},
+        {"action": "upgrade_fare", "input": '{"booking_id": "QX7P2M", "fare": "flex"}', "output": "ok", "ok": True},
+        {
+            "action": "change_flight",
+            "input": '{"booking_id": "QX7P2M", "date": "2025-03-14"}',
+            "output": "ok",
+            "ok": True,
+        },
+        {"action": "assistant", "input": "Done."},
+        {"action": "user", "input": "Perfect, thank you!"},
+    ]
+    found = left(rows, "Move my flight on booking QX7P2M")
+    assert [one.summary for one in found] == [
+        "Task “Move my flight on booking”: called `upgrade_fare` (fare flex), `change_flight`; it succeeded.",
+        "On “Move my flight on booking”: Saver fares cannot be changed because the fare rules do not allow it.",
+    ]
+
+
 def test_looking_things_up_alone_is_told_when_it_is_known_how_it_ended() -> None:
     rows = [
         {"action": "get_order", "input": '{"order_id": "81726354"}', "output": "{}"},

@@ -95,8 +95,9 @@ _NAMED = re.compile(r"`[^`\n]+`|\b\w+[._]\w+\b|\b[a-z]+[A-Z]\w+\b|\b\w+\(\)|\"[^
 _HANDED_FIELDS = ("summary", "reason", "message", "description", "details", "note")
 _HANDS_OVER = re.compile(r"transfer|escalat|hand.?off|hand.?over|human|ticket|refer|assign|support|转接|人工|工单")
 _LEADING = re.compile(
-    r"^(?i:(?:also|and|but|so|however|thus|therefore|hence|anyway|well|okay|ok|here|now|i think(?: that)?|"
-    r"it (?:seems|looks|appears)(?: like| that)?|we are indeed seeing that|indeed)[, ]+)+"
+    r"^(?i:(?:(?:i'm|i am|we're|we are) (?:very |so )?sorry,?(?: but)?|unfortunately|(?:很|非常)?抱歉|对不起|"
+    r"also|and|but|so|however|thus|therefore|hence|anyway|well|okay|ok|here|now|i think(?: that)?|"
+    r"it (?:seems|looks|appears)(?: like| that)?|we are indeed seeing that|indeed)[, ，]+)+"
 )
 
 

@@ -28,7 +28,7 @@ _END_OF_EDIT = re.compile(r"^(?:end_of_edit|\d+:\d+)$")
 _TAKES_BACK = frozenset(("git checkout", "git restore", "git rm"))
 #: Folders from which on a path means the same in every checkout.
 _ROOTS = re.compile(r"^.*?/(?=(?:src|lib|packages|tests?|internal|cmd|pkg)/)")
-_NO_CODE = re.compile(r"^\s*(?:#|//|/\*|\*|--|import\b|from\b|use\b|\"\"\"|''')|^\W*$")
+_NO_CODE = re.compile(r"^\s*(?:#|//|/\*|\*|--|import\b|from\b|use\b|\"\"\"|''')|^\W*\w{0,2}\W*$")
 _IS_A_TEST = re.compile(r"(?i)(?:^|/)(?:tests?|specs?|__tests__)/|(?:^|/)(?:test_[^/]*|[^/]*[._](?:test|spec)\.\w+)$")
 
 

@@ -19,7 +19,7 @@ from afterwit.review.changes import attempt_words
 from afterwit.review.conclusions import alike, conclusions, handovers
 from afterwit.review.edits import Edit, edits_of
 from afterwit.review.instructions import is_dangerous, reads_as_instruction
-from afterwit.review.lessons import Finding, Review
+from afterwit.review.lessons import MOST_FINDINGS, Finding, Review
 from afterwit.review.telling import error_words, language_of, quoted
 from afterwit.review.values import Hidden, says_something
 from afterwit.review.wording import CORRECTION, QUESTION
@@ -30,6 +30,8 @@ from afterwit.vocabulary import strip_injected
 PART = "part"
 #: Most memories of one task, lessons included, and their number for the square root of its steps.
 MOST, _PER_ROOT = 12, 1.1
+#: Steps from which on a task is told in a memory of its own, however much it taught; twice as many: in two.
+_TELLS_ITSELF = 4
 #: Characters of a goal in the memory of the task itself, and before what was found on the way.
 _GOAL_CHARS, _TITLE_CHARS = 200, 80
 #: Most of each part.
@@ -93,7 +95,7 @@ def remembered(task: Task, steps: Sequence[Step], review: Review) -> tuple[Findi
     attempts = attempts_of(steps)
     title, tongue = _title(task, steps, hidden), language_of(task, steps)
     run = _Run(task, steps, attempts, _own_edits(attempts), hidden, review, tongue, title)
-    room = room_for(len(steps)) - len(review.findings)
+    room = _room_beside(len(review.findings), len(steps))
     if not title or room <= 0:
         return ()
     made = sorted(_parts(run), key=lambda one: (-one[0], one[1].positions))
@@ -107,6 +109,14 @@ def remembered(task: Task, steps: Sequence[Step], review: Review) -> tuple[Findi
 def room_for(steps: int) -> int:
     """Most memories of a task of so many steps, lessons included: 1 for two, 3 for ten, 6 for thirty, 12 at most."""
     return min(MOST, round(_PER_ROOT * math.sqrt(steps)))
+
+
+def _room_beside(findings: int, steps: int) -> int:
+    """Room beside what a task teaches: what it was and came to is told even when it taught much, unless that is all
+    that one task may leave."""
+    room = room_for(steps)
+    least = (steps >= _TELLS_ITSELF) + (steps >= 2 * _TELLS_ITSELF)
+    return min(max(room - findings, least), max(room, MOST_FINDINGS) - findings)
 
 
 def _own_edits(attempts: Sequence[Attempt]) -> list[Edit]:

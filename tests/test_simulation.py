@@ -141,8 +141,9 @@ def test_tasks_to_come_name_nothing_that_a_trap_was_learned_from() -> None:
 @pytest.mark.slow
 def test_the_simulation_gives_figures_for_every_arm(tmp_path: Path) -> None:
     out = tmp_path / "record.json"
-    assert main(["simulation", "--limit", "1", "--embedder", "hash", "--json", str(out)]) == 0
+    assert main(["simulation", "--limit", "1", "--first", "3", "--embedder", "hash", "--json", str(out)]) == 0
     record = json.loads(out.read_text(encoding="utf-8"))
+    assert record["notes"][0].startswith("seeds 3 to 3;")
     found = {(row["group"], row["arm"]): row["figures"] for row in record["rows"]}
     for arm in ARMS:
         assert 0 <= found["held out", arm]["success"]["value"] <= 1
@@ -168,3 +169,17 @@ def test_an_agent_with_a_memory_does_the_same_twice() -> None:
     first = traces()
     assert first == traces()
     assert first[-1][-2] == (1, True, True)
+
+
+@pytest.mark.parametrize("family", [DATABASE, PACKAGES, ORDERS], ids=lambda family: family.name)
+def test_what_was_seen_to_fail_is_not_tried_again_though_no_way_was_found(family: Family) -> None:
+    fails = [seed for seed in range(40) if not perform(_task(family, seed), NoMemory()).succeeded]
+    with Product(embedder="hash") as product:
+        shelf = product.shelf("in-vain")
+        diary = Diary(shelf.service, shelf.clock, datetime(2025, 3, 3, tzinfo=UTC))
+        first, second = (perform(_task(family, seed), diary.session()) for seed in fails[:2])
+    assert not first.succeeded
+    # Only the plain way is tried again, and the end of an address, which the agent cannot tell from another address.
+    known = {attempt.way for attempt in first.attempts} - {0, 4 if family is ORDERS else 0}
+    assert known.isdisjoint(attempt.way for attempt in second.attempts)
+    assert second.succeeded

@@ -178,6 +178,14 @@ def test_a_step_that_shows_a_fault_failed_though_nobody_said_so() -> None:
     assert (given.credit, given.why) == (-RELIED, "followed")
 
 
+def test_a_check_whose_output_says_that_it_failed_is_harm_whatever_its_flag() -> None:
+    through_a_pipe = replace(
+        step("pytest -q | tail -3", ok=True, action="check", place=1), output="3 failed, 4 passed in 0.31s"
+    )
+    given = credited(task("t"), use(), lesson(), [step("npm ci", ok=True), through_a_pipe])
+    assert (given.credit, given.why) == (-RELIED, "followed")
+
+
 def test_what_was_done_before_it_was_shown_did_not_follow_it() -> None:
     late = replace(use(), used_at=NOW + HOUR)
     assert credited(task("t"), late, lesson(), [step("npm ci", ok=True)]).why == "shown"

@@ -15,7 +15,7 @@ from afterwit.applies import clashes, narrowed, tools_of
 from afterwit.matters import covers, field_of
 from afterwit.records import Basis, Json, Kind, Memory, Standing, Step, Task, TaskStatus, Trust, Use
 from afterwit.review.following import follows
-from afterwit.review.signatures import fault_of
+from afterwit.review.signatures import fault_of, is_failure
 
 #: Credit of a task for a memory that it relied on, and for one that it was merely shown.
 RELIED, SHOWN = 1.0, 0.2
@@ -180,7 +180,7 @@ def _relied(task: Task, use: Use, steps: Sequence[Step], followed: Sequence[int]
 
 def _worked(step: Step) -> bool | None:
     """Whether a step did what it should, as it was said or as its output shows; None = cannot be told."""
-    return False if step.ok is None and fault_of(step) is not None else step.ok
+    return False if is_failure(step) else step.ok
 
 
 def _recurs(memory: Memory, steps: Sequence[Step]) -> bool:

@@ -1,9 +1,10 @@
 """Fit the weights of the signals of relevance: `python -m evals.fit_relevance`.
 
-A logistic regression over every (question, candidate) pair of the written cases: the `dev` worlds of the
-precision corpus, the `fit` worlds that are there for nothing else, and the corpora for questions across
-languages and for identifiers. Memories that may come back, but need not, are left out. The figures that
-it prints are from leaving one world out at a time; the weights to put into `rank.SignalWeights` are from all.
+A logistic regression over every (question, candidate) pair of the written cases: the worlds of the precision
+corpus but the blind ones, the `fit` worlds that are there for nothing else, and the corpora for questions
+across languages and for identifiers. Memories that may come back, but need not, are left out, and so are
+cases of which only the task tells what is wanted. The figures are of evidence and cut alone, each world with
+the weights of all others; the weights to put into `rank.SignalWeights` are from all.
 """
 
 import argparse
@@ -14,10 +15,13 @@ import numpy as np
 
 from evals.product import Ask, Product, Shelf, rank
 from evals.suites.own import read_corpus
-from evals.suites.precision import World, read_worlds
+from evals.suites.precision import BLIND, World, read_worlds
 
 #: Strength of the pull of each weight, in units of its signal's spread, towards 0.
 RIDGE = 3.0
+
+#: Largest weight: few cases that all agree would ask for more.
+MOST = 5.0
 
 #: Evidence from which a candidate comes back, before it is moved to 0. Precision and recall change little around it;
 #: precision goes before coverage.
@@ -26,7 +30,10 @@ CUT = -0.6
 
 #: Signals that speak against a memory, and those that may speak either way; all others speak for it.
 AGAINST = frozenset(
-    "nothing_in_common other_kind no_answer other_name no_name other_code lacks_name unknown_name out_of_time".split()
+    (
+        "nothing_in_common turned other_kind no_answer other_name no_name other_code lacks_name unknown_name "
+        "out_of_time"
+    ).split()
 )
 EITHER = frozenset({"foreign", "close_foreign"})
 
@@ -94,7 +101,7 @@ def fit(cases: Sequence[Case]) -> rank.Floats:
         weights[np.append(used, True)] = _newton(signals[:, used], wanted)
         wrong = weights[:-1] * right < 0
         if not wrong.any():
-            return weights
+            return np.append(np.clip(weights[:-1], -MOST, MOST), weights[-1])
         used &= ~wrong
 
 
@@ -131,7 +138,7 @@ def read_cases(embedder: str) -> list[Case]:
     """Every case with its signals."""
     cases: list[Case] = []
     with Product(embedder=embedder) as product:
-        worlds = [world for world in read_worlds() if world.split == "dev"] + read_worlds("relevance_*.json")
+        worlds = [world for world in read_worlds() if world.split != BLIND] + read_worlds("relevance_*.json")
         for world in worlds:
             shelf = product.shelf(world.name, timezone=world.timezone)
             shelf.write(world.entries)
@@ -152,6 +159,7 @@ def _of_world(shelf: Shelf, world: World) -> list[Case]:
             shelf, world.name, case["id"], Ask(case["query"], world.now, {**world.search, **case.get("options", {})})
         )(frozenset(case.get("must", ())), frozenset(case.get("may", ())))
         for case in world.cases
+        if "task" not in case["tags"]
     ]
 
 

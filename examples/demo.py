@@ -141,13 +141,13 @@ async def changes(memory: Memory) -> None:
 
 async def use(memory: Memory, secret_id: str) -> None:
     """Search with the task in mind, correct, forget, erase."""
-    say("\nDay 20. A new task in project Atlas: what matters comes, the other project's near-miss stays out.")
+    say("\nDay 20. A new task in project Atlas: three memories matter, the other project's near-miss stays out.")
     hits = await memory.search(
         "How do I call the API and run the tests?",
         task_context="Write an integration test for the Atlas reports endpoint: authentication and database.",
         scopes=["project:atlas"],
     )
-    expect(len(hits) >= 2, f"two memories answer it, got {len(hits)}")
+    expect(len(hits) == 3, f"three memories matter, got {len(hits)}")
     expect(all("Borealis" not in hit["summary"] for hit in hits), "the near-miss stays out")
 
     say("\nDay 20. Nothing is known about this, and the memory says so instead of guessing.")

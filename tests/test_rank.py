@@ -39,7 +39,16 @@ def test_the_word_itself_and_its_synonym_say_more_than_a_word_of_the_same_field(
 
 
 def test_other_names_codes_and_kinds_of_answers_speak_against() -> None:
-    for against in ("other_name", "no_name", "other_code", "no_answer", "other_kind", "unknown_name", "out_of_time"):
+    for against in (
+        "turned",
+        "other_name",
+        "no_name",
+        "other_code",
+        "no_answer",
+        "other_kind",
+        "unknown_name",
+        "out_of_time",
+    ):
         assert evidence_of(**{against: 1}) < evidence_of()
 
 

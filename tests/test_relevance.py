@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from afterwit import concepts
-from afterwit.answers import asked_kinds, asks_of_failure, asks_of_rule, is_strict
+from afterwit.answers import asked_kinds, asks_of_failure, asks_of_rule, asks_something, is_strict
 from afterwit.concepts import concepts_of, lexicon
 from afterwit.config import load_settings
+from afterwit.recall.asking import sides_of
+from afterwit.recall.signals import is_turned
 from afterwit.records import Kind
 from afterwit.service import Afterwit
 from afterwit.storage import open_store
@@ -168,6 +170,100 @@ def test_order_of_words_tells_who_does_what_to_whom(memory: Afterwit) -> None:
     memory.write("Boris reports to Clara.", kind="fact")
     assert found(memory, "Anna reports to whom?")[0] == "Anna reports to Boris."
     assert found(memory, "Boris reports to whom?")[0] == "Boris reports to Clara."
+
+
+@pytest.mark.parametrize(
+    ("question", "told", "turned"),
+    [
+        ("谁向李四汇报？", "张三向李四汇报工作。", False),
+        ("谁向李四汇报？", "李四向王总汇报。", True),
+        ("李四向谁汇报？", "李四向王总汇报。", False),
+        ("李四向谁汇报？", "张三向李四汇报工作。", True),
+        ("谁带李四？", "李四带三个人。", True),
+        ("who reports to ann?", "bo reports to ann.", False),
+        ("who reports to ann?", "ann reports to cy.", True),
+        ("who does ann report to?", "ann reports to cy.", False),
+        ("who knows 李四?", "bo reports to ann.", False),
+    ],
+)
+def test_it_is_seen_when_a_text_says_it_of_the_other_one(question: str, told: str, *, turned: bool) -> None:
+    assert is_turned(question, told, {"李四", "ann"}) is turned
+
+
+def test_a_shorter_name_is_not_named_by_a_longer_one(memory: Afterwit) -> None:
+    memory.write("王芳芳是小区物业的管家。", kind="fact", subject="王芳芳")
+    memory.write("王芳是用户的大学同学。", kind="fact", subject="王芳")
+    assert found(memory, "王芳是做什么的？") == ["王芳是用户的大学同学。"]
+
+
+def test_an_amount_and_a_time_of_day_are_no_codes(memory: Afterwit) -> None:
+    memory.write("单笔退款超过 500 元必须主管审批，客服不能直接同意。", kind="rule")
+    assert found(memory, "客户退款 800 元，客服能直接同意吗？")
+    memory.write("Never start a build by hand between 09:30 and 10:00.", kind="rule")
+    assert found(memory, "May I start a build by hand at 9:45?")
+
+
+# --- what a task wants -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("How do I run the tests", True),
+        ("可以直接改配置吗", True),
+        ("谁负责网关", True),
+        ("Add a column to the orders table", False),
+        ("修改优惠券接口", False),
+        ("Tom", False),
+    ],
+)
+def test_questions_are_told_from_orders_and_headings(text: str, *, asks: bool) -> None:
+    assert asks_something(text) is asks
+
+
+def test_a_task_with_several_sides_is_also_weighed_side_by_side() -> None:
+    task = "Write a test for the endpoint: authentication and database."
+    assert sides_of(task) == ["Write a test for the endpoint", "authentication", "database"]
+    assert sides_of("实现短信登录和会员积分兑换") == ["实现短信登录", "会员积分兑换"]
+    assert sides_of("Move to the next release") == []
+
+
+DATABASE = "We chose PostgreSQL over MongoDB for the database because the figures need joins."
+
+
+def test_what_one_side_of_a_task_names_stands_beside_the_answer(memory: Afterwit) -> None:
+    flag = "The tests need the flag --run-slow, otherwise half of the tests are skipped."
+    memory.write(flag, kind="lesson")
+    memory.write(DATABASE, kind="decision")
+    memory.write("The office in Lyon has a green carpet.", kind="fact")
+    assert found(memory, "How do I run the tests?") == [flag]
+    answer = memory.search("How do I run the tests?", task_context="Test the endpoint: login and database.")
+    assert {hit.memory.summary for hit in answer.hits} == {flag, DATABASE}
+
+
+def test_what_is_meant_for_such_a_task_comes_up_with_it(memory: Afterwit) -> None:
+    wish = "When the ticket layout changes, print one on the thermal printer."
+    memory.write(wish, kind="intent")
+    memory.write("The office in Lyon has a green carpet.", kind="fact")
+    answer = memory.search("Start with the drawing", task_context="Change the ticket layout")
+    assert [hit.memory.summary for hit in answer.hits] == [wish]
+
+
+def test_what_a_question_does_not_ask_and_no_side_names_stays_out(memory: Afterwit) -> None:
+    rule = "Nobody may change the production settings between 18:00 and 22:00."
+    memory.write(rule, kind="rule")
+    memory.write("The keys of the payment gateway are rotated every 90 days by the security team.", kind="rule")
+    answer = memory.search(
+        "May I change the production settings now?", task_context="Find out why the payment gateway loses requests"
+    )
+    assert [hit.memory.summary for hit in answer.hits] == [rule]
+
+
+def test_a_name_alone_brings_all_that_is_known_of_it(memory: Afterwit) -> None:
+    told = {"Aisha works the counter.", "Aisha saves for a pastry course in Lyon.", "Aisha has a cat called Miso."}
+    for words in (*told, "The van is insured with Harbour Mutual."):
+        memory.write(words, kind="fact")
+    assert set(found(memory, "Aisha")) == told
 
 
 @pytest.mark.parametrize("memory", ["none"], indirect=True)

@@ -40,7 +40,7 @@ _KINDS: dict[str, _Kind] = {
             r"\b(?:morning|evening|noon|night|midnight|weekend|weekday|spring|summer|autumn|winter)s?\b|"
             r"\b(?:dai|week|month|year)ly\b|\bat \d",
             r"[\d一二三四五六七八九十]\s?(?:月|日|号|点|年|时)|周[一二三四五六日末]|星期|每(?:天|周|月|年|季|晚|日)|凌晨|早上|"
-            r"上午|中午|下午|晚上|傍晚|月底|月初|年底|年初|春节|季度|饭后|饭前",
+            r"上午|中午|下午|晚上|傍晚|[天日时]之?[内后前]|月底|月初|年底|年初|春节|季度|饭后|饭前",
         ),
     ),
     "how long": _kind(
@@ -86,7 +86,8 @@ _KINDS: dict[str, _Kind] = {
     "why": _kind(
         (r"\bwhy\b|\breasons?\b|\bcaused?\b|\bwent wrong\b", r"为什么|为何|原因|怎么会|导致|起因|何以"),
         (
-            r"\b(?:because|since|due to|caused?|reason|so that|so the|fixed|as|in order|means|after|otherwise)\b",
+            r"\b(?:because|since|due to|caused?|reason|so that|so the|fixed|as|in order|means|"
+            r"to (?:save|avoid|keep|prevent|reduce|protect|make sure|get|let)|after|otherwise)\b",
             r"因为|由于|原因|所以|导致|因此|避免|为了|是因|造成|引起|怕|否则|因",
         ),
     ),
@@ -144,6 +145,12 @@ _OF_RULE = re.compile(
     r"可以|应该|能不能|行不行|行吗|规定|注意|要求|要不要|是否|必须|怎么(?:写|发|做|配|登|处理)"
 )
 
+_ASKS = re.compile(
+    r"[?？吗呢谁哪几]|什么|怎么|多少|为何|是否|能不能|要不要|"
+    r"^(?:who|whom|whose|what|which|when|where|why|how|is|are|was|were|do|does|did|has|have|can|could|may|should|must|"
+    r"will|would)\b"
+)
+
 WHO = "who"
 
 
@@ -166,6 +173,11 @@ def tells(kind: str, folded: str) -> bool:
 def names_somebody(text: str) -> bool:
     """Whether a text, not folded, names somebody or the part that somebody plays."""
     return _NAME.search(text) is not None or _ROLE.search(text) is not None
+
+
+def asks_something(query: str) -> bool:
+    """Whether a text, folded or not, is a question, and no order or heading."""
+    return _ASKS.search(query.lower()) is not None
 
 
 def asks_of_failure(folded: str) -> bool:

@@ -24,50 +24,52 @@ class SignalWeights:
 
     #: closeness of meaning, in spreads of the model's scale (`embedding.scale_of`); the same across languages, and
     #: whether query and memory are in different ones
-    close: float = 0.11
-    close_foreign: float = -0.11
-    foreign: float = -0.57
+    close: float = 0.04
+    close_foreign: float = -0.06
+    foreign: float = -0.30
     #: flag: it has no vector, or the query has none, so that words alone must tell
-    no_vector: float = 0.92
+    no_vector: float = 0.96
     #: how far it is closer than the best of the others, and than the middle of them
-    closest_by: float = 0.78
-    stands_out: float = 0.87
+    closest_by: float = 0.71
+    stands_out: float = 0.93
     #: share of the query's words by rarity that it has, names of known subjects left out; that it says in another
     #: word or language; and that it has something of the same field for, all 0..1
-    coverage: float = 2.62
-    concept_coverage: float = 4.26
-    field_coverage: float = 2.62
+    coverage: float = 2.55
+    concept_coverage: float = 4.39
+    field_coverage: float = 2.71
     #: how far the three together are above the best of the others; flag: there is no such share
-    most_in_common_by: float = 2.50
-    nothing_in_common: float = -1.63
+    most_in_common_by: float = 3.15
+    nothing_in_common: float = -1.12
     #: share of the query's neighbouring words that stand side by side in it, too
-    order_in_common: float = 2.66
+    order_in_common: float = 3.28
+    #: flag: it says of the other one what is asked of somebody
+    turned: float = -5.00
     #: flags: it speaks of the topic that is asked about, or is filed under it; it is filed under it
-    topic_shared: float = 0.07
-    topic_filed: float = 0.88
+    topic_shared: float = 0.00
+    topic_filed: float = 0.77
     #: flags: it has, or lacks, what this kind of question asks for (a time, a number); it cannot be the answer
-    answer_kind: float = 0.08
-    other_kind: float = -2.31
-    no_answer: float = -3.73
+    answer_kind: float = 0.25
+    other_kind: float = -2.48
+    no_answer: float = -4.01
     #: flags: a failure or lesson, and what is asked about went wrong; a rule or wish, and that is what is asked for
-    is_failure: float = 1.88
-    is_rule: float = 1.20
+    is_failure: float = 1.22
+    is_rule: float = 1.35
     #: flags: it is about somebody else than who is named; about nobody in particular
-    other_name: float = -4.11
-    no_name: float = -1.64
+    other_name: float = -4.66
+    no_name: float = -2.49
     #: flags: it has the code or identifier that is asked about; it has not
-    same_code: float = 1.06
-    other_code: float = -3.28
+    same_code: float = 1.60
+    other_code: float = -3.94
     #: flag: advice on the tool or service that is named: its words tell of a fault, the question of a purpose
     same_tool: float = 3.0
     #: flags: it lacks a name that is asked about, which other memories have; which no memory has
     lacks_name: float = 0.00
-    unknown_name: float = -1.79
+    unknown_name: float = -2.87
     #: flags: it happened in the time that is asked about or names it; it neither did nor held then
-    in_time: float = 1.47
-    out_of_time: float = -0.41
+    in_time: float = 1.73
+    out_of_time: float = -0.89
     #: evidence of a memory of which nothing at all is noticed
-    base: float = -2.21
+    base: float = -2.55
 
 
 #: Names of the signals, in the order of their columns.
@@ -92,7 +94,7 @@ class Weights:
     #: turns of a conversation: how much more words in common say of one, whose meaning vectors catch poorly; what is
     #: added to its evidence, which then counts by this share, since an answer is spread over several
     turn_coverage: float = 2.0
-    turn_base: float = 2.0
+    turn_base: float = 2.34
     turn_share: float = 0.67
     #: share of the evidence above the background for the turns before and after that a turn shares in
     neighbours: float = 0.4
@@ -103,10 +105,17 @@ class Weights:
     cut: float = 0.5
     #: standing this far below the best one is not returned
     cut_distance: float = 1.2
+    #: the same for what is no question, such as a name: whoever looks that up wants what there is
+    heading_distance: float = 2.5
     #: how much being about the task's goal and constraints counts beside being about the query, 0..1, and how far
     #: below the best one for the task a memory may stand: a task has several sides
     task_fit: float = 0.7
-    task_distance: float = 1.6
+    task_distance: float = 2.0
+    #: evidence for a task that a memory gains for telling how to act, and for being meant for such a task
+    task_advice: float = 1.0
+    task_intent: float = 1.0
+    #: share of the words of a side of the task that a memory says, 0..1, to stand beside the answer to a question
+    task_named: float = 0.75
     #: share of a reranker's opinion in the log-odds of relevance (`evals.bench_reranker`), and how sure it may be at
     #: most: against one that is sure of the contrary, only evidence of 0.93 and more stands
     reranker: float = 0.4
@@ -169,6 +178,11 @@ def _arrays(weights: Weights) -> tuple[Floats, Floats, float]:
     each = np.array([getattr(weights.signals, name) for name in SIGNALS])
     more = [weights.turn_coverage if name in _BY_WORDS else 0.0 if name in _NOT_OF_TURNS else 1.0 for name in SIGNALS]
     return each, each * np.array(more), weights.signals.base
+
+
+def said(signals: Floats) -> Floats:
+    """Share of what was asked that each candidate says, in the same or in another word, 0..1."""
+    return signals[:, SIGNALS.index("coverage")] + signals[:, SIGNALS.index("concept_coverage")]
 
 
 def is_about_another(signals: Floats) -> NDArray[np.bool_]:

@@ -1,6 +1,6 @@
 """Words that say about the same, in English and Chinese: how a question meets a memory that words it otherwise.
 
-`everyday.txt` and `software.txt` hold synonyms, `fields.txt` words that only belong together. They are
+`everyday.txt`, `software.txt` and `trades.txt` hold synonyms, `fields.txt` words that only belong together. They are
 evidence beside the meaning of whole texts, which a small embedding model catches less well the shorter
 the texts and the farther apart their languages. The lists are written folded, so that reading them is quick.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 from afterwit.text import index_tokens
 
 _FOLDER = Path(__file__).parent
-_SAME = ("everyday.txt", "software.txt")
+_SAME = ("everyday.txt", "software.txt", "trades.txt")
 _FIELDS = "fields.txt"
 
 #: Longest Chinese word that is looked for.

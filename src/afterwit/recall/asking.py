@@ -1,5 +1,6 @@
 """A question, and the memories that its paths bring: keys first, then words, meaning, time and task."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -30,6 +31,12 @@ _LITTLE = 0.5
 
 #: Sentences at a query's end that are also looked for by themselves.
 _QUERY_PARTS = 3
+
+#: Clauses of a task that are weighed by themselves, and where they part.
+_TASK_SIDES = 4
+_CLAUSE = re.compile(
+    r"[\n;:,.!?；：，。！？、]+(?=\s|$|[\u4e00-\u9fff])|\s(?:and|with|but|or|then|before|after)\s|以及|并且|和(?![平谐气解])"
+)
 
 _PAST_STATUSES = (Status.ACTIVE, Status.SUPERSEDED, Status.EXPIRED)
 
@@ -92,6 +99,13 @@ def parts_of(query: str) -> list[str]:
     """The query, and its last sentences when it has several: what is asked may stand behind small talk."""
     sentences = text.sentences(query)
     return [query, *sentences[-_QUERY_PARTS:]] if len(sentences) > 1 else [query]
+
+
+def sides_of(task: str) -> list[str]:
+    """The clauses of a task that has several: what matters to one side of it has little to do with the rest."""
+    clauses = (clause.strip() for clause in _CLAUSE.split(task))
+    telling = dict.fromkeys(clause for clause in clauses if any(term.weight > _LITTLE for term in terms_of(clause)))
+    return list(telling)[:_TASK_SIDES] if len(telling) > 1 else []
 
 
 def embed(question: Question, embedders: Sequence[Embedder]) -> tuple[Asked, tuple[str, ...]]:

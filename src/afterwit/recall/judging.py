@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from afterwit import rank, text
+from afterwit.answers import asks_something
 from afterwit.dates import TimeRange
-from afterwit.recall.asking import Asked, Candidates, Question, neighbours_of, parts_of
+from afterwit.recall.asking import Asked, Candidates, Question, neighbours_of, parts_of, sides_of
 from afterwit.recall.reranking import NOBODY, SecondOpinion
-from afterwit.recall.signals import Text, observe, overlaps
-from afterwit.records import Memory
+from afterwit.recall.signals import Text, observe, observe_task, overlaps
+from afterwit.records import Kind, Memory
 from afterwit.storage import Reader
 
 
@@ -39,8 +40,8 @@ class Aids:
 def judge(reader: Reader, space: str, question: Question, found: Candidates, asked: Asked, aids: Aids) -> Judgement:
     """How every candidate fits query and task."""
 
-    def seen(words: str, vector: NDArray[np.float32] | None, *, is_question: bool = True) -> rank.Floats:
-        return observe(reader, space, question, found, Text(words, vector, is_question), aids.when)
+    def seen(words: str, vector: NDArray[np.float32] | None) -> rank.Floats:
+        return observe(reader, space, question, found, Text(words, vector), aids.when)
 
     memories = found.memories
     signals = seen(question.query, asked.query[0])
@@ -48,11 +49,17 @@ def judge(reader: Reader, space: str, question: Question, found: Candidates, ask
     for part, vector in zip(parts_of(question.query)[1:], asked.query[1:], strict=True):
         evidence = np.maximum(evidence, _evidence(seen(part, vector), memories))
     relevance, opinion = _with_opinion(question, memories, signals, rank.relevance(evidence), aids)
-    passed, fit = rank.keep(relevance), relevance
+    is_question = asks_something(question.query)
+    distance = rank.WEIGHTS.cut_distance if is_question else rank.WEIGHTS.heading_distance
+    passed, fit = rank.keep(relevance, distance=distance), relevance
     task: rank.Floats | None = None
     if question.task_text:
-        task = rank.relevance(_evidence(seen(question.task_text, asked.task, is_question=False), memories))
-        passed |= rank.keep(task, distance=rank.WEIGHTS.task_distance)
+        task, named = _for_task(reader, space, found, Text(question.task_text, asked.task))
+        wanted = rank.keep(task, distance=rank.WEIGHTS.task_distance)
+        if is_question and bool(passed.any()):
+            # Who gets an answer wants nothing beside it but what a side of the task names outright.
+            wanted &= named >= rank.WEIGHTS.task_named
+        passed |= wanted
         # The task lifts what the query alone would miss; it never sinks a plain answer.
         fit = 1.0 - (1.0 - relevance) * (1.0 - rank.WEIGHTS.task_fit * task)
     why: list[dict[str, float]] = [dict(paths) for paths in found.paths]
@@ -64,6 +71,22 @@ def judge(reader: Reader, space: str, question: Question, found: Candidates, ask
         if opinion is not None and not np.isnan(opinion[place]):
             why[place]["reranker"] = float(opinion[place])
     return Judgement(fit, passed, why)
+
+
+def _for_task(reader: Reader, space: str, found: Candidates, task: Text) -> tuple[rank.Floats, rank.Floats]:
+    """How likely each memory matters to a task or to a side of it, and the most of a side's words that it says.
+
+    What tells how to act matters to a task sooner than what is merely so, and what is to be done at such a task most.
+    """
+    memories = found.memories
+    evidence, named = np.full(len(memories), -np.inf), np.zeros(len(memories))
+    for signals in observe_task(reader, space, found, task, sides_of(task.words)):
+        evidence = np.maximum(evidence, _evidence(signals, memories))
+        named = np.maximum(named, rank.said(signals))
+    advises = np.array([memory.kind is not Kind.FACT for memory in memories], dtype=np.float64)
+    intended = np.array([memory.kind is Kind.INTENT for memory in memories], dtype=np.float64)
+    evidence += rank.WEIGHTS.task_advice * advises + rank.WEIGHTS.task_intent * intended
+    return rank.relevance(evidence), named
 
 
 def _with_opinion(

@@ -1,7 +1,7 @@
 """What can be noticed of each candidate before anything is weighed: one column for each of `rank.SIGNALS`."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -33,6 +33,8 @@ _NO_VECTOR, _BACKGROUND, _BACKGROUND_SIZE = 1.0, 1.0, 24
 _CONCEPT, _FIELD = 0.8, 0.3
 #: Share of a word's weight that is left when no memory knows it in any form.
 _UNKNOWN = 0.5
+#: Weight of the words of a question that asks something by them.
+_LEAST_ASKED = 0.6
 #: Share of the weight of a question's words up to which nothing counts as said.
 _NOTHING = 0.01
 
@@ -43,9 +45,17 @@ _RELATIONS = (
     "aunt uncle cousin nephew relative family friend girlfriend boyfriend neighbour colleague boss teacher doctor "
     "dentist lawyer landlord pet dog cat team company"
 )
-_NO_NAME = re.compile(r"[\d\W]+|v?\d[\w.%]*")
-_WORD = re.compile(rf"[{CJK}]|[^\W_]+")
+_NO_NAME = re.compile(r"[\d\W]+|v?\d[\w.%]*|ok")
+#: A time of day, and what follows a number that counts something: 800 yuan are no code.
+_CLOCK = re.compile(r"\d{1,2}:\d\d")
+_COUNTS = (
+    r"\s*(?:%|块|元|美元|欧元|万|千|百|人|个|件|份|条|张|台|天|小时|分钟|秒|年|月|岁|克|公斤|斤|米|公里|毫秒|页|次|percent|dollars?|euros?|"
+    r"pounds?|usd|eur|rmb|yuan|cents|people|users?|days?|hours?|minutes?|seconds?|years?|grams?|kg|km|g|ms|m|px|gb|mb)"
+    r"(?![a-z])"
+)
 _HAN = re.compile(f"[{CJK}]")
+_VERB = re.compile(r"(?<!\w)(?!who|which|does|did|the|has|have|person|our|their|and)[a-z]{3,}")
+_WORD = re.compile(rf"[{CJK}]|[^\W_]+")
 
 _FAILED = frozenset({Kind.FAILURE, Kind.LESSON})
 _RULING = frozenset({Kind.RULE, Kind.CONSTRAINT, Kind.PREFERENCE, Kind.LESSON})
@@ -59,50 +69,75 @@ class Text:
 
     words: str
     vector: NDArray[np.float32] | None
-    #: whether it asks for something; the kind of answer and the names in it then count
-    is_question: bool = True
 
 
 def observe(
     reader: Reader, space: str, question: Question, found: Candidates, asked: Text, when: TimeRange | None
 ) -> rank.Floats:
-    """What is noticed of every candidate.
+    """What is noticed of every candidate beside a question.
 
     Args:
         reader: a store or a transaction.
         space: the tenant.
         question: the whole question; names, codes and times are looked for in all of it.
         found: the candidates.
-        asked: the text that they are held against: the question, one sentence of it, or its task.
+        asked: the text that they are held against: the question, or one sentence of it.
         when: the time that is asked about.
 
     Returns:
         Shape (candidates, signals), columns in the order of `rank.SIGNALS`.
     """
     seen = _Columns(len(found.memories))
-    traits = Traits(asked.words)
-    foreign = np.array([told.language != traits.language for told in found.traits], dtype=np.bool_)
-    rivals = np.ones(len(found.memories), dtype=np.bool_)
-    named: set[str] = set()
-    if asked.is_question:
-        whole = Traits(question.query)
-        named = found.entities.named(whole.folded, reader.known_subjects(space))
-        rivals = ~(_persons(seen, whole, named, found) | _codes(seen, whole, found))
-        if not rivals.any():
-            rivals[:] = True
-        _kinds(seen, traits.folded, found)
-        seen.put("same_tool", [names_tool(whole.folded, memory) for memory in found.memories])
-    _closeness(
-        seen, meaning.closeness(_cosines(asked.vector, found.vectors), found.vectors, found.models), foreign, rivals
-    )
-    _words(seen, reader, space, terms_of(asked.words), found, named, rivals)
+    traits, whole = Traits(asked.words), Traits(question.query)
+    known = reader.known_subjects(space)
+    named = found.entities.named(whole.folded, known)
+    rivals = ~(_persons(seen, whole, named, found, known) | _codes(seen, whole, found))
+    if not rivals.any():
+        rivals[:] = True
+    _kinds(seen, traits.folded, found)
+    seen.put("same_tool", [names_tool(whole.folded, memory) for memory in found.memories])
+    foreign = _closeness(seen, asked, traits, found, rivals)
+    _words(seen, _weigh(reader, space, asked.words, found, named), rivals)
     _order(seen, traits.folded, found)
+    if named and WHO in asked_kinds(traits.folded):
+        seen.put("turned", [is_turned(traits.folded, told.folded, named) for told in found.traits])
     _topics(seen, traits, found)
-    if asked.is_question:
-        _unknown_names(seen, reader, space, question.query, found, named, foreign)
-        if when is not None:
-            _times(seen, when, found)
+    _unknown_names(seen, reader, space, question.query, found, named, foreign)
+    if when is not None:
+        _times(seen, when, found)
     return seen.matrix
+
+
+def observe_task(
+    reader: Reader, space: str, found: Candidates, task: Text, sides: Sequence[str]
+) -> Iterator[rank.Floats]:
+    """What is noticed of every candidate beside a task, and beside the words of each of its sides.
+
+    A task asks for nothing: neither the kind of an answer nor the names in it count. How close a memory is in
+    meaning is measured to the task as a whole.
+
+    Args:
+        reader: a store or a transaction.
+        space: the tenant.
+        found: the candidates.
+        task: the whole of it.
+        sides: parts of its words.
+
+    Yields:
+        As `observe` returns it, for the task first.
+    """
+    seen = _Columns(len(found.memories))
+    rivals = np.ones(seen.size, dtype=np.bool_)
+    _closeness(seen, task, Traits(task.words), found, rivals)
+    weighed = _weigh(reader, space, task.words, found, ())
+    close = seen.matrix.copy()
+    for words, here in ((task.words, weighed), *((side, weighed.of(side)) for side in sides)):
+        seen.matrix[:] = close
+        traits = Traits(words)
+        _words(seen, here, rivals)
+        _order(seen, traits.folded, found)
+        _topics(seen, traits, found)
+        yield seen.matrix.copy()
 
 
 class _Columns:
@@ -133,7 +168,12 @@ def _lead(values: rank.Floats, rivals: NDArray[np.bool_]) -> rank.Floats:
     return values - np.where(np.isfinite(others), others, 0.0)
 
 
-def _closeness(seen: _Columns, closeness: rank.Floats, foreign: NDArray[np.bool_], rivals: NDArray[np.bool_]) -> None:
+def _closeness(
+    seen: _Columns, asked: Text, traits: Traits, found: Candidates, rivals: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """How close in meaning each is. Returns which are in another language."""
+    closeness = meaning.closeness(_cosines(asked.vector, found.vectors), found.vectors, found.models)
+    foreign = np.array([told.language != traits.language for told in found.traits], dtype=np.bool_)
     close: rank.Floats = np.where(np.isnan(closeness), _NO_VECTOR, closeness)
     bounded = np.clip(close, _FARTHEST, _CLOSEST)
     seen.put("no_vector", np.isnan(closeness))
@@ -145,35 +185,54 @@ def _closeness(seen: _Columns, closeness: rank.Floats, foreign: NDArray[np.bool_
     imagined = _BACKGROUND + np.linspace(-1, 1, max(4, _BACKGROUND_SIZE - seen.size))
     around = np.concatenate([level, imagined])
     seen.put("stands_out", np.clip((level - np.median(around)) / (around.std() + 0.5), -3, 5))
+    return foreign
 
 
-def _words(
-    seen: _Columns,
-    reader: Reader,
-    space: str,
-    terms: Sequence[Term],
-    found: Candidates,
-    named: Collection[str],
-    rivals: NDArray[np.bool_],
-) -> None:
-    if not terms:
-        return
+@dataclass(frozen=True)
+class _Weighed:
+    """The words of a text, held against the candidates."""
+
+    terms: Sequence[Term]
+    #: shape (candidates, terms)
+    met: NDArray[np.int8]
+    #: how much each word says, by rarity; names of known subjects say nothing unless there is nothing else
+    weights: rank.Floats
+    #: the same without rarity
+    asked: rank.Floats
+
+    def of(self, words: str) -> "_Weighed":
+        """Only the words of a part of the text."""
+        here = {term.word for term in terms_of(words)}
+        places = [place for place, term in enumerate(self.terms) if term.word in here]
+        terms = [self.terms[place] for place in places]
+        return _Weighed(terms, self.met[:, places], self.weights[places], self.asked[places])
+
+
+def _weigh(reader: Reader, space: str, words: str, found: Candidates, named: Collection[str]) -> _Weighed:
+    terms = terms_of(words)
     met = _met(terms, found)
     counts = reader.word_statistics(space, sorted({token for term in terms for token in term.tokens}))
-    total = max(counts.total, seen.size)
-    spread = np.sqrt(total / max(seen.size, 1))
+    total = max(counts.total, len(found.memories))
+    spread = np.sqrt(total / max(len(found.memories), 1))
     # How many memories have the concept is only known of the candidates, among which it is commoner than elsewhere.
     holding = np.maximum(
-        [min(counts.containing.get(token, 0) for token in term.tokens) for term in terms],
+        np.array([min(counts.containing.get(token, 0) for token in term.tokens) for term in terms], dtype=np.float64),
         np.minimum(total, (met >= _CONCEPT_MET).sum(axis=0) * spread),
     )
     name_tokens = _USER_WORDS.union(*(text.index_tokens(name.rpartition(":")[2]) for name in named))
-    weights = rank.word_weights(holding, total) * np.array([term.weight for term in terms])
-    weights *= np.where(holding == 0, _UNKNOWN, 1.0)
-    is_name = np.array([term.tokens <= name_tokens for term in terms])
+    is_name = np.array([term.tokens <= name_tokens for term in terms], dtype=np.bool_)
+    asked = np.array([term.weight for term in terms], dtype=np.float64)
     if not is_name.all():
-        weights = weights * ~is_name
-    whole = weights.sum() or 1.0
+        asked = asked * ~is_name
+    return _Weighed(terms, met, rank.word_weights(holding, total) * asked * np.where(holding == 0, _UNKNOWN, 1), asked)
+
+
+def _words(seen: _Columns, weighed: _Weighed, rivals: NDArray[np.bool_]) -> None:
+    if not len(weighed.terms):
+        return
+    met, weights = weighed.met, weighed.weights
+    # Light words that are all there is besides names cover little of what is asked.
+    whole = (weights.sum() or 1.0) * max(1.0, _LEAST_ASKED / (weighed.asked.sum() or 1.0))
     said, meant, near = ((met == level) @ weights for level in (_WORD_MET, _CONCEPT_MET, _FIELD_MET))
     share: rank.Floats = (said + _CONCEPT * meant + _FIELD * near) / whole
     for name, value in (("coverage", said), ("concept_coverage", meant), ("field_coverage", near)):
@@ -218,6 +277,49 @@ def _order(seen: _Columns, folded: str, found: Candidates) -> None:
         seen.put("order_in_common", np.array(shares))
 
 
+def is_turned(question: str, told: str, names: Collection[str]) -> bool:
+    """Whether a text says of somebody what the question asks the other way round: who reports to Ann, or to whom Ann
+    reports.
+
+    In English by the order of name and verb, in Chinese by the word that stands right before or after the name.
+
+    Args:
+        question: folded, and asking who.
+        told: folded.
+        names: who is named in the question, folded.
+    """
+    for name in names:
+        _, _, bare = name.rpartition(":")
+        here, there = question.find(bare), told.find(bare)
+        if here < 0 or there < 0:
+            continue
+        if not bare.isascii():
+            before, after = _beside(question, here, len(bare))
+            told_before, told_after = _beside(told, there, len(bare))
+            if (before and before == told_after != told_before) or (after and after == told_before != told_after):
+                return True
+            continue
+        shared = [
+            (found.start() > here, _stem_place(told, found.group()) > there)
+            for found in _VERB.finditer(question)
+            if found.group() not in bare and _stem_place(told, found.group()) >= 0
+        ]
+        if shared:
+            return all(a != b for a, b in shared)
+    return False
+
+
+def _beside(words: str, place: int, length: int) -> tuple[str, str]:
+    """The Chinese letters right before and right after a place; "" where there is none."""
+    before, after = words[max(0, place - 1) : place], words[place + length : place + length + 1]
+    return before if _HAN.match(before) else "", after if _HAN.match(after) else ""
+
+
+def _stem_place(told: str, word: str) -> int:
+    """Where a text has a word in any ending; -1 where it has not."""
+    return told.find(" " + word.rstrip("s").removesuffix("ed").removesuffix("ing")) + 1 or -1
+
+
 def _topics(seen: _Columns, traits: Traits, found: Candidates) -> None:
     asked = traits.topics
     if not asked:
@@ -254,24 +356,31 @@ def _tells(kind: str, memory: Memory, told: Traits) -> bool:
     return told.tells(kind)
 
 
-def _persons(seen: _Columns, whole: Traits, named: Collection[str], found: Candidates) -> NDArray[np.bool_]:
-    """Who is named: 张三 is not 李四. Returns which memories are about somebody else."""
+def _persons(
+    seen: _Columns, whole: Traits, named: Collection[str], found: Candidates, known: Collection[str]
+) -> NDArray[np.bool_]:
+    """Who is named: 张三 is not 李四. Returns which memories are not about who is named."""
     if not named:
         others = _beside_the_user(whole, found)
         seen.put("other_name", others)
         return others
+    # 王芳 is not named by 王芳芳.
+    longer = [other for other in known if other not in named and any(name in other for name in named)]
     same = np.array(
-        [
-            memory.subject in named or any(text.mentions(told.folded, name) for name in named)
-            for memory, told in _rows(found)
-        ],
+        [memory.subject in named or _names_one_of(named, told.folded, longer) for memory, told in _rows(found)],
         dtype=np.bool_,
     )
     somebody = np.array([bool(memory.subject) for memory in found.memories], dtype=np.bool_)
     others = ~same & somebody
     seen.put("other_name", others)
     seen.put("no_name", ~same & ~somebody)
-    return others
+    return ~same
+
+
+def _names_one_of(names: Collection[str], folded: str, longer: Collection[str]) -> bool:
+    for other in longer:
+        folded = folded.replace(other, " ")
+    return any(text.mentions(folded, name) for name in names)
 
 
 def _beside_the_user(whole: Traits, found: Candidates) -> NDArray[np.bool_]:
@@ -293,7 +402,7 @@ def _relations() -> frozenset[int]:
 
 def _codes(seen: _Columns, asked: Traits, found: Candidates) -> NDArray[np.bool_]:
     """Which code is asked for: one error code is not another. Returns which memories lack it."""
-    codes = {term for term in asked.hard_terms if is_code(term)}
+    codes = {term for term in asked.hard_terms if is_code(term) and not _is_amount(term, asked.folded)}
     if not codes:
         return np.zeros(seen.size, dtype=np.bool_)
     other_names = spellings(asked.tokens)
@@ -306,6 +415,12 @@ def _codes(seen: _Columns, asked: Traits, found: Candidates) -> NDArray[np.bool_
     return ~same
 
 
+def _is_amount(term: str, folded: str) -> bool:
+    if not term.isdigit():
+        return _CLOCK.fullmatch(term) is not None
+    return term not in folded or re.search(rf"[$€£¥]\s?{term}|{term}{_COUNTS}", folded) is not None
+
+
 def _unknown_names(
     seen: _Columns,
     reader: Reader,
@@ -316,7 +431,7 @@ def _unknown_names(
     foreign: NDArray[np.bool_],
 ) -> None:
     """Names of products, persons and the like that a memory lacks: known elsewhere in the space, or nowhere."""
-    is_han = _HAN.search(query) is not None
+    is_han = text.language(query) == "zh"
     known = _USER_WORDS.union(*(text.index_tokens(name.rpartition(":")[2]) for name in named))
     names = [name for name in _names_in(query, is_han=is_han) if not name <= known]
     if not names:

@@ -7,12 +7,15 @@ from dataclasses import dataclass, replace
 from afterwit.review.attempts import Attempt
 from afterwit.review.changes import general
 from afterwit.review.instructions import reads_as_instruction
+from afterwit.review.values import leaves
 from afterwit.text import redact_secrets
 
 #: Most characters of a line of code that is quoted.
 LINE_CHARS = 140
 #: Lines of a diff or an edit that are read.
 _READ_LINES = 4_000
+#: Characters of what a task wrote that are known again in a diff: of lines, and of commands.
+_KNOWN_LINES_CHARS, _KNOWN_COMMANDS_CHARS = 1_000_000, 20_000
 
 _OLD = ("old_string", "old_str", "search", "old_text", "old")
 _NEW = ("new_string", "new_str", "replace", "new_text", "replacement", "content", "file_text", "new")
@@ -24,7 +27,8 @@ _DEFINED = re.compile(
 )
 #: The file that an editor with a cursor is at, as it says after every command.
 _OPENED = re.compile(r"\[File: (?P<path>[^\s\]]+) \(\d+ lines")
-_END_OF_EDIT = re.compile(r"^(?:end_of_edit|\d+:\d+)$")
+#: What frames the words of an edit that is typed as a command: the lines that it is for, and its end.
+_FRAME = re.compile(r"^(?:end_of_\w+|EOF|\d+:\d+)$")
 _TAKES_BACK = frozenset(("git checkout", "git restore", "git rm"))
 #: Folders from which on a path means the same in every checkout.
 _ROOTS = re.compile(r"^.*?/(?=(?:src|lib|packages|tests?|internal|cmd|pkg)/)")
@@ -40,7 +44,8 @@ class Edit:
     path: str
     #: class or function; empty when nothing tells
     where: str = ""
-    #: the first line of code that was taken out, and the one in its place; either may be empty
+    #: the first line of code that was taken out, and the one in its place; one is empty when there is none, both
+    #: when either is not fit to be quoted
     old: str = ""
     new: str = ""
     #: lines that were taken out or put in
@@ -66,12 +71,12 @@ def edits_of(attempts: Sequence[Attempt]) -> list[Edit]:
     A diff that was shown after the edits goes before what single edits say.
     """
     made: dict[str, Edit] = {}
-    opened, written = "", list[str]()
+    opened, written = "", _Written()
     for one in attempts:
         shown = _OPENED.search(one.step.output)
         opened = shown["path"] if shown else opened
         if one.act.kind == "edit" and not one.failed:
-            written.append(redact_secrets(one.step.input))
+            written.add(one)
             for edit in _of_edit(one, opened):
                 made[edit.name] = _joined(made.get(edit.name), edit)
         if not one.failed and (one.act.words[:1] == ("rm",) or one.act.program in _TAKES_BACK):
@@ -81,8 +86,9 @@ def edits_of(attempts: Sequence[Attempt]) -> list[Edit]:
             # What others changed is read, too; of what a tool prints only what the task itself wrote is believed.
             for edit in _of_diff(one.step.output, one.position):
                 known = made.get(edit.name)
-                if known is not None and _squeezed(edit.new) in _squeezed("\n".join(written)):
-                    made[edit.name] = replace(edit, positions=(*known.positions, one.position), is_new=known.is_new)
+                if known is not None and edit.new in written:
+                    told = edit if edit.old or edit.new else replace(edit, old=known.old, new=known.new)
+                    made[edit.name] = replace(told, positions=(*known.positions, one.position), is_new=known.is_new)
     return [edit for edit in made.values() if re.search(r"[^\W\d]", edit.name)]
 
 
@@ -99,8 +105,35 @@ def _joined(known: Edit | None, edit: Edit) -> Edit:
     )
 
 
+class _Written:
+    """What a task wrote into files, by lines, each read once; a command that writes is known by any part of it."""
+
+    def __init__(self) -> None:
+        self._lines: set[str] = set()
+        self._commands = ""
+        self._left = _KNOWN_LINES_CHARS
+
+    def add(self, one: Attempt) -> None:
+        """What an edit was given; beyond the limits it is not known again."""
+        given = redact_secrets(one.step.input)
+        if one.act.words and len(self._commands) < _KNOWN_COMMANDS_CHARS:
+            self._commands += "\n" + _squeezed(given)[:_KNOWN_COMMANDS_CHARS]
+        values = [value for _, value in leaves(given)] or [re.sub(r"\\[rt]", "", given.replace("\\n", "\n")), given]
+        for line in (line for value in values for line in value.splitlines()[:_READ_LINES]):
+            self._left -= len(line)
+            if self._left < 0:
+                return
+            self._lines.add(_squeezed(line))
+
+    def __contains__(self, line: str) -> bool:
+        """Whether the task wrote this line; no line at all is in everything."""
+        squeezed = _squeezed(line)
+        return not squeezed or squeezed in self._lines or squeezed in self._commands
+
+
 def _squeezed(words: str) -> str:
-    return re.sub(r"[\s`'\"\\]+", "", words)
+    """Words without blanks and quotes, and without the mark of a line that a patch adds."""
+    return re.sub(r"[\s`'\"\\]+", "", words).removeprefix("+")
 
 
 def _shows_changes(one: Attempt) -> bool:
@@ -127,7 +160,7 @@ def _of_edit(one: Attempt, opened: str) -> Iterator[Edit]:
     if not act.arguments and not act.words:
         new = "" if creates else one.step.input
     gone = [line for line in old.splitlines()[:_READ_LINES] if line.strip()]
-    come = [line for line in new.splitlines()[:_READ_LINES] if line.strip() and not _END_OF_EDIT.match(line.strip())]
+    come = [line for line in new.splitlines()[:_READ_LINES] if line.strip() and not _FRAME.match(line.strip())]
     yield _edit(path, "", gone, come, (one.position,), is_new=creates)
 
 
@@ -161,26 +194,33 @@ def _of_diff(text: str, position: int) -> Iterator[Edit]:
 def _edit(
     path: str, where: str, gone: Sequence[str], come: Sequence[str], positions: tuple[int, ...], *, is_new: bool
 ) -> Edit:
-    removed = [line for line in gone if line not in come]
-    added = [line for line in come if line not in gone]
+    before, after = set(gone), set(come)
+    removed = [line for line in gone if line not in after]
+    added = [line for line in come if line not in before]
     old, new = ("", "") if is_new else _telling_pair(removed, added)
     return Edit(_relative(path), where, old, new, len(removed) + len(added), positions, is_new)
 
 
 def _telling_pair(removed: Sequence[str], added: Sequence[str]) -> tuple[str, str]:
-    """The first line of code that changed, and what it became."""
+    """The first line of code that changed, and what it became; an empty one is not there.
+
+    Both are empty when either is there and cannot be quoted: the other alone would tell that nothing was in its place.
+    """
     gone = [line for line in removed if not _NO_CODE.match(line)]
     come = [line for line in added if not _NO_CODE.match(line)]
     if not come:
         return _quotable(gone[0]) if gone else "", ""
     if not gone:
         return "", _quotable(come[0])
-    old, new = max(
-        ((a, b) for a in gone[:20] for b in come[:20]), key=lambda pair: len(_words(pair[0]) & _words(pair[1]))
+    left = [(line, _words(line)) for line in gone[:20]]
+    right = [(line, _words(line)) for line in come[:20]]
+    (old, mine), (new, others) = max(
+        ((a, b) for a in left for b in right), key=lambda pair: len(pair[0][1] & pair[1][1])
     )
-    if not _words(old) & _words(new):
+    if not mine & others:
         old, new = gone[0], come[0]
-    return _quotable(old), _quotable(new)
+    old, new = _quotable(old), _quotable(new)
+    return (old, new) if old and new else ("", "")
 
 
 def _words(line: str) -> frozenset[str]:

@@ -71,7 +71,7 @@ class Hidden:
             act = act_of(step.action, step.input)
             if act.kind not in ("say", "edit") and act.arguments and _OF_FILES.isdisjoint(act.arguments):
                 has_calls = True
-                for field, value in _leaves(step.input):
+                for field, value in leaves(step.input):
                     if mark := _mark(field, value):
                         named.setdefault(value, mark)
         for known in [*named, *_IDS.findall(goal)] if has_calls else ():
@@ -120,7 +120,9 @@ def _mark(field: str, value: str) -> str:
     return "<n>" if re.fullmatch(r"[\d.,]+", value) else "<date>" if re.match(r"\d{4}-\d\d-\d\d", value) else "<id>"
 
 
-def _leaves(given: str) -> Iterator[tuple[str, str]]:
+def leaves(given: str) -> Iterator[tuple[str, str]]:
+    """The values of a call's arguments with the names of their fields, four levels deep; none when it has no named
+    arguments."""
     try:
         value: Any = json.loads(given)
     except (ValueError, RecursionError):

@@ -150,14 +150,16 @@ def test_a_daemon_leaves_when_its_data_directory_goes(home: Path) -> None:
     until(gone)
 
 
-def test_another_version_replaces_the_daemon_and_its_visitors_stay_until_they_leave(home: Path) -> None:
+def test_a_newer_version_replaces_the_daemon_and_its_visitors_stay_until_they_leave(home: Path) -> None:
     async def story(client: Client) -> tuple[int, int]:
         await _write_and_find(client)
         old = status(home)["pid"]
         place = door.place_of(str(home))
-        connection, answer = door.knock(place, door.Call("mcp", (), {}).wants(version="0.0.1"))
-        connection.close()
-        assert (answer["ok"], answer["why"]) == (False, "version")
+        for version, why in (("0.0.1", "served"), ("999.0", "version")):
+            assert status(home)["pid"] == old, "an older one does without it"
+            connection, answer = door.knock(place, door.Call("mcp", (), {}).wants(version=version))
+            connection.close()
+            assert (answer["ok"], answer["why"]) == (False, why)
         # Who comes now starts another one; who is there is still served.
         async with Client(piped(home)) as second:
             await _write_and_find(second)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from tests.doors import PATIENCE_S, environment
-from tests.test_sessions import claude_work, session
+from tests.test_sessions import claude_work, codex_work, session
 
 from afterwit import Afterwit, Trust, Writer
 from afterwit.clock import utc_now
@@ -307,6 +307,30 @@ def test_a_session_whose_client_goes_without_a_word_ends_all_the_same(tmp_path: 
         client.wait(60)
         client.stdout.close()
         wait_until(lambda: memory.list(kinds=["lesson"]))
+
+
+#: A client that runs a hook as clients do, writes down how the turn ended, and is gone.
+CLIENT = """
+import subprocess, sys
+transcript, end, data, event = sys.argv[1:]
+command = f"'{sys.executable}' -m afterwit --data-dir '{data}' hook Stop --client codex"
+subprocess.run(command, shell=True, input=event.encode(), check=True)
+with open(transcript, "a") as file:
+    file.write(end)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there the daemon cannot tell")
+def test_a_session_whose_client_never_connected_ends_with_it(tmp_path: Path, project: Path) -> None:
+    data = tmp_path / "data"
+    *work, end = codex_work()
+    transcript = session(tmp_path / "s1.jsonl", work, at=utc_now())
+    event = told("Stop", project) | {"transcript_path": str(transcript), "session_id": "codex-1"}
+    command = [sys.executable, "-c", CLIENT, str(transcript), json.dumps(end) + "\n", str(data), json.dumps(event)]
+    subprocess.run(command, env=environment(data, AFTERWIT_DAEMON_IDLE_S="20"), timeout=PATIENCE_S, check=True)
+    settings = load_settings(environ={}, overrides={"data_dir": str(data), "embedder": "none"})
+    with Afterwit.open(settings=settings) as memory:
+        wait_until(lambda: memory.list(kinds=["lesson"], scopes=["project:blog"]))
 
 
 def wait_until(condition: Callable[[], object]) -> None:

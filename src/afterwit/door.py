@@ -45,6 +45,8 @@ _HAS_UNIX_SOCKETS = hasattr(_socket, "AF_UNIX") and sys.platform != "win32"
 #: The numbers are those of every POSIX system.
 _KIND_AND_OTHERS, _PRIVATE_DIRECTORY = 0o170077, 0o040000
 _CHUNK = 65_536
+#: What clients start hooks through; as the system names processes.
+_SHELLS = (b"sh", b"bash", b"dash", b"zsh", b"fish", b"ksh", b"busybox", b"ash")
 
 
 class NoDaemon(Exception):
@@ -287,8 +289,15 @@ def _start(place: Place) -> "subprocess.Popen[Any]":
 
 
 def try_lock(path: str) -> int | None:
-    """An exclusive lock on a file, until the descriptor is closed or the process ends; None if it is taken."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    """An exclusive lock on a file, until the descriptor is closed or the process ends; None if it is taken.
+
+    Raises:
+        NoDaemon: the file cannot be opened.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise NoDaemon(f"cannot open {path}: {error.strerror}") from error
     try:
         if sys.platform == "win32":
             import msvcrt  # noqa: PLC0415
@@ -363,20 +372,22 @@ class Call:
 
     def wants(self, **more: "Any") -> "dict[str, Any]":
         """The first line to the daemon: what is wanted, and the settings of this process."""
-        more["parents"] = _parents()
+        more["client"] = _client()
         own = {name: value for name, value in os.environ.items() if name.startswith("AFTERWIT_") or "_API_KEY" in name}
         return {"want": self.command, "environ": own, "options": self.options} | more
 
 
-def _parents() -> list[int]:
-    """The process that started this one, and the one that started that: one of them is the agent's client."""
-    found = [os.getppid()]
+def _client() -> int:
+    """The process of the agent's client, which has started this one itself or through a shell; 0 = none."""
+    parent = os.getppid()
     try:
-        with open(f"/proc/{found[0]}/stat", "rb") as file:
-            found.append(int(file.read().rpartition(b")")[2].split()[1]))
+        with open(f"/proc/{parent}/stat", "rb") as file:
+            start, _, rest = file.read().rpartition(b")")
+        if start.partition(b"(")[2] in _SHELLS:
+            parent = int(rest.split()[1])
     except (OSError, ValueError, IndexError):
         pass  # no such files here
-    return [pid for pid in found if pid > 1]
+    return parent if parent > 1 else 0
 
 
 def read_call(arguments: list[str]) -> Call | None:

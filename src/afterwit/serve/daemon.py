@@ -14,6 +14,7 @@ import hmac
 import json
 import logging
 import os
+import re
 import secrets
 import signal
 import sys
@@ -31,7 +32,7 @@ import anyio.to_thread
 
 from afterwit import __version__
 from afterwit.config import Settings, load_settings
-from afterwit.door import ALREADY_THERE, ANSWER_S, IDLE_VARIABLE, MAX_LINE, Place, try_lock
+from afterwit.door import ALREADY_THERE, ANSWER_S, IDLE_VARIABLE, MAX_LINE, NoDaemon, Place, try_lock
 from afterwit.errors import AfterwitError
 from afterwit.serve.lines import Lines
 from afterwit.serve.opening import Opening, open_for_agents
@@ -61,9 +62,8 @@ class Visit:
     version: str
     want: str
     settings: Settings
-    token: str
-    #: processes above the one that knocks, nearest first
-    parents: tuple[int, ...] = ()
+    #: process of the client; 0 = none
+    client: int = 0
     #: what is told with a hook: "event", "client"
     hook: Mapping[str, str] = field(default_factory=dict[str, str])
 
@@ -89,8 +89,9 @@ class Daemon:
         #: MCP sessions by the process of their client, and the names that hooks of such processes gave
         self._sessions: dict[int, list[_Session]] = {}
         self._named: dict[int, str] = {}
-        #: sessions whose end nobody has told yet, and what is to be done when their client goes
-        self._unended: dict[str, Callable[[], None]] = {}
+        #: sessions whose end nobody has told yet: the process of their client, and what is to be done when it goes
+        self._unended: dict[str, tuple[int, Callable[[], None]]] = {}
+        self._leaving: set[str] = set()
         self._visitors = 0
         self._left_at = 0.0
         self._closing = False
@@ -166,6 +167,7 @@ class Daemon:
         while not self._ending.is_set():
             with anyio.move_on_after(min(1.0, idle_s / 4)):
                 await self._ending.wait()
+            self._look_for_the_gone()
             alone = anyio.current_time() - self._left_at
             if not self._visitors and (self._closing or alone >= idle_s):
                 _log.info("Nobody is here any more; leaving.")
@@ -188,7 +190,11 @@ class Daemon:
         with anyio.fail_after(ANSWER_S):
             first = await lines.next(MAX_LINE)
         try:
-            visit = _read_visit(first, self._place)
+            told: Any = json.loads(first)
+            if not hmac.compare_digest(str(told.get("token", "")).encode(), self._token.encode()):
+                await _say(stream, {"ok": False, "why": "token", "message": "The token is wrong."})
+                return
+            visit = _read_visit(told, self._place)
         except (ValueError, TypeError, LookupError, AttributeError, AfterwitError) as error:
             await _say(stream, {"ok": False, "why": "malformed", "message": str(error)})
             return
@@ -212,17 +218,16 @@ class Daemon:
 
     def _refusal(self, visit: Visit) -> dict[str, Any] | None:
         """What a visitor is told who is not let in; None for one who is."""
-        if not hmac.compare_digest(visit.token, self._token):
-            return {"ok": False, "why": "token", "message": "The token is wrong."}
         if visit.want in ("stop", "status"):
             return None
         if self._closing or self._ending.is_set():
             return {"ok": False, "why": "version", "message": "This daemon leaves."}
         if visit.version == __version__:
             return None
-        if self.kind == "serve":
-            # Somebody has started it, and serves others by it.
-            message = f"`afterwit serve` of version {__version__} runs here; start it anew for {visit.version}."
+        if self.kind == "serve" or not _is_newer(visit.version):
+            # Somebody has started it, and serves others by it; or two versions would end each other's for ever.
+            what = "`afterwit serve`" if self.kind == "serve" else "The daemon"
+            message = f"{what} of version {__version__} runs here; start it anew for {visit.version}."
             return {"ok": False, "why": "served", "message": message}
         self._unlist()
         return {"ok": False, "why": "version", "message": "This daemon leaves."}
@@ -253,15 +258,17 @@ class Daemon:
         serve_session = await anyio.to_thread.run_sync(_session_server)
         opening = self.opening(visit.settings)
         session = _Session(opening, self._session_of(visit))
-        client = visit.parents[0] if visit.parents else 0
+        client = visit.client
         self._sessions.setdefault(client, []).append(session)
         try:
             next_line = partial(self._next_line, lines)
             await serve_session(session.service, next_line, stream, on_first_answer=opening.start)
         finally:
             self._sessions[client].remove(session)
+            if not self._sessions[client]:
+                del self._sessions[client]
             if session.name in self._unended and not self._ending.is_set():
-                self._tasks.start_soon(self._see_off, client, session.name)
+                self._leave_soon(session.name)
 
     async def _next_line(self, lines: Lines) -> bytes:
         """What a client says next.
@@ -278,17 +285,31 @@ class Daemon:
                     self._reading.discard(scope)
         raise anyio.EndOfStream
 
-    async def _see_off(self, client: int, session: str) -> None:
+    async def _see_off(self, session: str) -> None:
         """Do what is to be done at a session's end when its client goes without telling of it: some never do."""
         async with self._visitor():
             with anyio.move_on_after(LEAVING_S):
                 await self._ending.wait()
-            if not self._sessions[client] and (end := self._unended.pop(session, None)) is not None:
+            self._leaving.discard(session)
+            client, end = self._unended.get(session, (0, None))
+            if end is not None and client not in self._sessions:
+                del self._unended[session]
                 await anyio.to_thread.run_sync(end)
+
+    def _look_for_the_gone(self) -> None:
+        """See off the sessions of clients that have gone without ever having had, or kept, a connection."""
+        for session, (client, _) in self._unended.items():
+            if client not in self._sessions and _has_gone(client):
+                self._leave_soon(session)
+
+    def _leave_soon(self, session: str) -> None:
+        if session not in self._leaving:
+            self._leaving.add(session)
+            self._tasks.start_soon(self._see_off, session)
 
     def _session_of(self, visit: Visit) -> str:
         """The name that a client's hooks gave its session, "" when none came yet."""
-        return self._named.get(visit.parents[0], "") if visit.parents else ""
+        return self._named.get(visit.client, "") if visit.client else ""
 
     # --- hooks -----------------------------------------------------------------------------------
 
@@ -298,36 +319,35 @@ class Daemon:
         get = self.opening(visit.settings).get
         told = {name: visit.hook.get(name, "") for name in ("event", "client")}
         answered = await anyio.to_thread.run_sync(partial(_answer_hook, get, given, **told))
+        # Before the client has its answer: it may be gone right after it.
+        if answered.session and visit.client:
+            self._name(visit.client, answered.session)
+        self._note_end(visit.client, answered)
         with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
             if answered.output:
                 await stream.send(json.dumps(answered.output, ensure_ascii=False).encode() + b"\n")
             await stream.aclose()
-        if answered.session and visit.parents:
-            self._name(visit, answered.session)
-        self._note_end(answered)
         if answered.later is not None:
             await anyio.to_thread.run_sync(answered.later)
         # Whoever runs hooks starts sessions, too.
         await anyio.to_thread.run_sync(_session_server)
 
-    def _note_end(self, hooked: "Hooked") -> None:
+    def _note_end(self, client: int, hooked: "Hooked") -> None:
         """Know of a session whether its end is still to be told."""
         self._unended.pop(hooked.session, None)
         if hooked.session and hooked.on_leaving is not None:
             while len(self._unended) >= MAX_NAMED:
                 del self._unended[next(iter(self._unended))]
-            self._unended[hooked.session] = hooked.on_leaving
+            self._unended[hooked.session] = client, hooked.on_leaving
 
-    def _name(self, visit: Visit, session: str) -> None:
+    def _name(self, client: int, session: str) -> None:
         """Let the MCP connections of the client that sent a hook be of the session that it names: what an agent
         learns and what proves it must not pass for two sessions."""
-        # A client starts its MCP servers itself, and its hooks itself or through a shell.
-        for client in visit.parents[:2]:
-            while len(self._named) >= MAX_NAMED:
-                del self._named[next(iter(self._named))]
-            self._named[client] = session
-            for other in self._sessions.get(client, ()):
-                other.take(session)
+        while len(self._named) >= MAX_NAMED:
+            del self._named[next(iter(self._named))]
+        self._named[client] = session
+        for other in self._sessions.get(client, ()):
+            other.take(session)
 
     def opening(self, settings: Settings) -> Opening:
         """The service of these settings, shared by all who have the same."""
@@ -335,6 +355,23 @@ class Daemon:
         if settings not in self._openings:
             self._openings[settings] = Opening(partial(open_for_agents, settings), upkeep=True)
         return self._openings[settings]
+
+
+def _has_gone(process: int) -> bool:
+    """Whether a process is known to have ended."""
+    if not process or sys.platform == "win32":  # where asking would end it
+        return False
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    try:
+        with open(f"/proc/{process}/stat", "rb") as file:  # noqa: PTH123
+            return file.read().rpartition(b")")[2].split()[:1] == [b"Z"]
+    except OSError:
+        return False
 
 
 def _session_server() -> Callable[..., Any]:
@@ -379,26 +416,30 @@ async def _say(stream: anyio.abc.SocketStream, answer: Mapping[str, Any]) -> Non
     await stream.send(json.dumps(answer).encode() + b"\n")
 
 
-def _read_visit(line: bytes, place: Place) -> Visit:
-    """The first line.
+def _is_newer(version: str) -> bool:
+    """Whether a version comes after the one that runs here."""
+    first, second = ([int(part) for part in re.findall(r"\d+", one)] for one in (version, __version__))
+    return first > second
+
+
+def _read_visit(told: Any, place: Place) -> Visit:
+    """The first line, of somebody who may come in.
 
     Raises:
-        ValueError: it is no such line.
+        LookupError, TypeError, ValueError: it is no such line.
         ConfigError: a setting is wrong.
     """
-    told: Any = json.loads(line)
     environ, options = told["environ"], told["options"]
     for name, value in environ.items():
-        # Keys of providers are read from the environment when they are needed.
-        if not name.startswith("AFTERWIT_"):
-            os.environ.setdefault(str(name), str(value))
+        # Keys of providers are read from the environment when they are needed; the last one that was told is meant.
+        if "_API_KEY" in name and not name.startswith("AFTERWIT_"):
+            os.environ[str(name)] = str(value)
     return Visit(
         version=str(told["version"]),
         want=str(told["want"]),
         # Theirs may be a path from where they are; that they have come here says where it leads.
         settings=load_settings(environ=environ, overrides=options | {"data_dir": place.data_dir}),
-        token=str(told.get("token", "")),
-        parents=tuple(int(pid) for pid in told.get("parents", ())),
+        client=int(told.get("client", 0)),
         hook={str(name): str(value) for name, value in told.get("hook", {}).items()},
     )
 
@@ -441,9 +482,13 @@ def run_daemon(place: Place) -> int:
     """Be the daemon of a data directory until nobody needs it.
 
     Returns:
-        Exit status: 0 when it left by itself or was told to, 3 when there is one already.
+        Exit status: 0 when it left by itself or was told to, 1 when it cannot be one, 3 when there is one already.
     """
-    held = try_lock(place.lock)
+    try:
+        held = try_lock(place.lock)
+    except NoDaemon as error:
+        sys.stderr.write(f"afterwit: {error}\n")
+        return 1
     if held is None:
         return ALREADY_THERE
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")

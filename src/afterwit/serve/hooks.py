@@ -272,8 +272,9 @@ class Watch:
         def follow() -> None:
             if not Path(told.transcript).exists():
                 return  # nothing was asked
+            client = "" if told.client == _ANY else told.client
             try:
-                self._service.follow_session(told.transcript, client=told.client, session_id=told.session, live=live)
+                self._service.follow_session(told.transcript, client=client, session_id=told.session, live=live)
             except AfterwitError as error:
                 _log.warning("Session %s was not followed: %s", told.session, error)
 

@@ -339,15 +339,24 @@ def _ask(place: door.Place, want: str) -> dict[str, Any] | None:
     return answer
 
 
+def _try_lock(place: door.Place) -> int | None:
+    try:
+        return door.try_lock(place.lock)
+    except door.NoDaemon as error:
+        raise StorageError(
+            f"The data directory cannot be locked: {error}.", next_step="Make room there, or make it writable."
+        ) from error
+
+
 def _take_over(place: door.Place) -> int:
     """The lock of a data directory's daemon, of which one that came by itself is asked to leave.
 
     Raises:
         ConfigError: another `afterwit serve` is there.
-        StorageError: somebody holds the lock and does not answer.
+        StorageError: the lock cannot be had, or somebody holds it and does not answer.
     """
     deadline = time.monotonic() + door.START_S
-    while (held := door.try_lock(place.lock)) is None:
+    while (held := _try_lock(place)) is None:
         # One that is only starting or leaving does not answer.
         answer = _ask(place, "status")
         if answer is not None and _ask(place, "stop") is not None:

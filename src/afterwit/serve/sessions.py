@@ -4,7 +4,7 @@ Importing the SDK takes longer than a client that starts a session cares to wait
 """
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -69,7 +69,8 @@ async def _messages(
         async with from_sdk:
             async for item in from_sdk:
                 told = item.message.model_dump_json(by_alias=True, exclude_unset=True)
-                await stream.send(told.encode() + b"\n")
+                with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # it left without reading
+                    await stream.send(told.encode() + b"\n")
 
     sent = anyio.Event()
 

@@ -7,7 +7,7 @@ than much: a short task leaves one or nothing, thirty steps five to eight with i
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from afterwit.review.conclusions import alike, conclusions, handovers
 from afterwit.review.edits import Edit, edits_of
 from afterwit.review.instructions import is_dangerous, reads_as_instruction
 from afterwit.review.lessons import MOST_FINDINGS, Finding, Review
+from afterwit.review.signatures import Signature
 from afterwit.review.telling import error_words, language_of, quoted
 from afterwit.review.values import Hidden, says_something
 from afterwit.review.wording import CORRECTION, QUESTION
@@ -43,9 +44,22 @@ _ENDED_ITSELF = frozenset(("", "time over", "step limit"))
 _CALCULATES = re.compile(
     r"calcul|^think|wait|sleep|^list|^get|^search|^find|^read|^show|^describe|^fetch|^lookup|submit"
 )
-_OF_ONE = re.compile(
-    r"(?i)name|user|passenger|email|phone|address|dob|birth|summary|text|message|note|reason|thought|id$"
+#: Words of which the name of a field is made whose value says which way was taken, and of nobody what he or she is:
+#: `plan`, `output_format`, `deliveryMethod`; not `blood_type`, `marital_status` or `care_plan`.
+_IMPERSONAL = frozenset(
+    "action algorithm aspect backend branch bucket cabin category channel class color colour compression currency "
+    "cycle database delivery direction driver encoding engine environment event fare field file filter format "
+    "frequency image input interval kind layout level locale log machine method mode model operation operator option "
+    "order output package paper plan priority product protocol provider queue region render report request resolution "
+    "response retry room runtime scale scheme seat service severity shipping size sort source stage state status "
+    "storage strategy style subscription target template theme ticket tier timezone type unit units version view zone "
+    "模式 类型 类别 方式 方法 级别 等级 格式 套餐 状态 优先级 舱位 币种 单位 排序 颜色 尺寸 规格 渠道".split()
 )
+#: Most different checks that worked, and that failed, among which one is looked for that did both.
+_MOST_CHECKS = 40
+#: What tells a fault from others of its class without speaking: a module, a route, a file.
+_NAME = re.compile(r"(?!.*://)[\w.@:/<>-]{1,60}")
+_WORDS_OF_A_NAME = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[\u4e00-\u9fff]+|\d+")
 _PLAIN_VALUE = re.compile(r"[A-Za-z][A-Za-z_ -]{0,23}")
 _WHO = re.compile(
     r"(?i)^(?:you(?: are|'re)?|i am|my name is|我是|你是)"
@@ -261,7 +275,7 @@ def _looked_up(run: _Run) -> str:
     only_looked = all(one.act.is_dump or _CALCULATES.search(one.act.program.casefold()) for one in looked)
     if not run.hidden.has_records or len(looked) < 2 or not only_looked:
         return ""
-    return say("episode_looked", run.tongue, tools=", ".join(names[:_MOST_CALLS]))
+    return say("episode_looked", run.tongue, tools=_listed(names[:_MOST_CALLS], run.tongue))
 
 
 def _edited(run: _Run) -> str:
@@ -272,8 +286,7 @@ def _edited(run: _Run) -> str:
     names = list(
         dict.fromkeys(quoted(one.path) for one in sorted(run.edits, key=lambda one: (one.is_test, -one.lines)))
     )
-    more = f" (+{len(names) - _MOST_FILES})" if len(names) > _MOST_FILES else ""
-    return say("episode_edited", run.tongue, files=", ".join(names[:_MOST_FILES]) + more) if names else ""
+    return say("episode_edited", run.tongue, files=_listed(names, run.tongue, most=_MOST_FILES)) if names else ""
 
 
 def _change_words(edit: Edit, run: _Run) -> str:
@@ -297,15 +310,26 @@ def _called(run: _Run) -> str:
         if act.kind == "call" and act.arguments and not act.is_poll and not _CALCULATES.search(act.program.casefold()):
             calls.setdefault(act.program, []).append(one)
     handed = {one.tool for one in handovers(run.steps, run.hidden)}
-    told: list[str] = []
-    for program, tried in [item for item in calls.items() if item[0] not in handed][:_MOST_CALLS]:
-        chosen = ", ".join(_chosen(tried[-1])[:_MOST_FIELDS])
-        failed = sum(one.failed for one in tried)
-        words = quoted(program) + (f" ({chosen})" if chosen else "")
-        words += say("episode_times", run.tongue, count=len(tried)) if len(tried) > 1 else ""
-        words += say("episode_of_them_failed", run.tongue, count=failed) if failed else ""
-        told.append(words)
-    return say("episode_called", run.tongue, calls=", ".join(told)) if told else ""
+    told = [_call_words(*item, run.tongue) for item in calls.items() if item[0] not in handed][:_MOST_CALLS]
+    return say("episode_called", run.tongue, calls=_listed(told, run.tongue)) if told else ""
+
+
+def _call_words(program: str, tried: Sequence[Attempt], tongue: str) -> str:
+    """One tool with what was chosen, how often it was called, and whether in vain: `refund` (method card, 3 times)."""
+    failed = sum(one.failed for one in tried)
+    notes = _chosen(tried[-1])[:_MOST_FIELDS]
+    notes += [say("episode_times", tongue, count=len(tried))] if len(tried) > 1 else []
+    if failed:
+        notes.append(say("episode_in_vain" if failed == len(tried) else "episode_some_in_vain", tongue, count=failed))
+    tool = quoted(program)
+    return say("episode_call", tongue, tool=tool, notes=say("note_join", tongue).join(notes)) if notes else tool
+
+
+def _listed(names: Sequence[str], tongue: str, *, most: int = 0) -> str:
+    """Names in a row; of more than `most`, how many more."""
+    shown = names[:most] if most else names
+    more = say("episode_more", tongue, count=len(names) - most) if most and len(names) > most else ""
+    return say("list_join", tongue).join(shown) + more
 
 
 def _chosen(attempt: Attempt) -> list[str]:
@@ -313,22 +337,44 @@ def _chosen(attempt: Attempt) -> list[str]:
     return [
         f"{name} {value}"
         for name, value in attempt.act.arguments.items()
-        if _PLAIN_VALUE.fullmatch(value) and not _OF_ONE.search(name)
+        if _PLAIN_VALUE.fullmatch(value) and _is_impersonal(name) and not reads_as_instruction(value)
     ]
+
+
+def _is_impersonal(field: str) -> bool:
+    words = [word.casefold() for word in _WORDS_OF_A_NAME.findall(field)]
+    return bool(words) and _IMPERSONAL.issuperset(words)
 
 
 def _checked(run: _Run) -> str:
     """The last check; of a task that failed without one, what failed last."""
-    checks = [one for one in run.attempts if one.act.is_check]
+    checks = [one for one in run.attempts if one.act.is_check and _may_be_told(one)]
     if not checks and run.review.outcome is TaskStatus.FAILED:
-        checks = [one for one in run.attempts[-3:] if one.failed and not one.only_looks]
+        checks = [one for one in run.attempts[-3:] if one.failed and not one.only_looks and _may_be_told(one)]
     if not checks:
         return ""
     last = checks[-1]
     words = quoted(attempt_words(last))
     if last.failed:
-        return say("episode_check_failed", run.tongue, check=words, error=error_words(last.fault))
+        error = _error(last.fault)
+        return say(
+            "episode_check_failed" if error else "episode_check_failed_bare", run.tongue, check=words, error=error
+        )
     return say("episode_check_passed", run.tongue, check=words)
+
+
+def _may_be_told(attempt: Attempt) -> bool:
+    """Whether a command may be named to others as what showed something: one that does harm would be run again."""
+    return not reads_as_instruction(attempt.act.command) and not reads_as_instruction(attempt_words(attempt))
+
+
+def _error(fault: Signature | None) -> str:
+    """A fault by its class and by the name that it is about; never by the tool's own sentence, which whoever wrote it
+    would speak with in the name of a check. Empty when it has no class of its own."""
+    if fault is None or fault.error in ("", "error", "failed"):
+        return ""
+    parts = [fault.error, *([fault.detail] if _NAME.fullmatch(fault.detail) else [])]
+    return ": ".join(parts)
 
 
 def _summary(run: _Run) -> str:
@@ -357,18 +403,36 @@ def _changes(run: _Run) -> Iterator[tuple[float, Finding]]:
 def _proof(run: _Run) -> Iterator[tuple[float, Finding]]:
     """The last check that failed before the edits and passed after them: how to see the fault, and that it is gone."""
     edited = {position for edit in run.edits for position in edit.positions}
-    for at in range(len(run.attempts) - 1, -1, -1):
-        worked = run.attempts[at]
-        if worked.failed or worked.act.is_dump or not (worked.act.is_check or worked.act.kind in ("http", "run")):
+    if not edited:
+        return
+    earliest, latest = min(edited), max(edited)
+    failed = _once_each(one for one in run.attempts if one.failed and one.position < latest)[-_MOST_CHECKS:]
+    worked = _once_each(one for one in reversed(run.attempts) if one.position > earliest and _shows_a_state(one))
+    for last in filter(_may_be_told, worked[:_MOST_CHECKS]):
+        first = next((one for one in failed if one.position < last.position and _shows_the_same(one, last)), None)
+        if first is None or not any(first.position < place < last.position for place in edited):
             continue
-        before = [one for one in run.attempts[:at] if one.failed and _shows_the_same(one, worked)]
-        if before and any(before[0].position < place < worked.position for place in edited):
-            check, error = quoted(attempt_words(worked)), error_words(before[0].fault)
-            words = say("episode_proof", run.tongue, title=run.title, check=check, error=error)
-            positions = (before[0].position, worked.position)
-            basis = Basis.VERIFIED
-            yield 1.9, _finding(run, "proof", words, positions, kind=Kind.FACT, basis=basis, told=f"{check} {error}")
-            return
+        check, error = quoted(attempt_words(last)), _error(first.fault)
+        key = "episode_proof" if error else "episode_proof_bare"
+        words = say(key, run.tongue, title=run.title, check=check, error=error)
+        positions = (first.position, last.position)
+        found = f"{check} {error}".strip()
+        yield 1.9, _finding(run, "proof", words, positions, kind=Kind.FACT, basis=Basis.VERIFIED, told=found)
+        return
+
+
+def _shows_a_state(attempt: Attempt) -> bool:
+    """It worked, and that says how the code is: a check, a request, a program that was run."""
+    act = attempt.act
+    return not attempt.failed and not act.is_dump and (act.is_check or act.kind in ("http", "run"))
+
+
+def _once_each(attempts: Iterable[Attempt]) -> list[Attempt]:
+    """Of those that did the same, the first in the order given."""
+    seen: dict[tuple[str, str], Attempt] = {}
+    for one in attempts:
+        seen.setdefault((one.step.action, one.step.input), one)
+    return list(seen.values())
 
 
 def _shows_the_same(failed: Attempt, worked: Attempt) -> bool:

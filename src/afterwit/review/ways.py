@@ -116,7 +116,7 @@ def with_ways(account: str, ways: Sequence[str], language: str) -> str:
 
 
 def _told(account: str, ways: Sequence[str], language: str) -> str:
-    listed = ("、" if language == "zh" else ", ").join(f"`{way}`" for way in ways)
+    listed = say("list_join", language).join(f"`{way}`" for way in ways)
     return say("tried_in_vain", language, account=account, ways=listed)
 
 

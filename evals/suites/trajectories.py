@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from afterwit.records import TaskStatus
 from evals.measures import Metric, Observation, rows
-from evals.product import Lookback, TaskStep, look_back
+from evals.product import Lookback, TaskStatus, TaskStep, look_back
 from evals.report import Report
 from evals.running import DataMissing, Run, progress
 from evals.suites.own import CORPORA

@@ -8,10 +8,11 @@ from tests.recorded import review
 
 from afterwit.config import load_settings
 from afterwit.embedding import HashEmbedder
-from afterwit.records import Add, Kind, LinkType, Memory, Standing, Status, Task, Trust
+from afterwit.records import Add, Kind, LinkType, Memory, Standing, Status, Step, Supersede, Task, Trust
 from afterwit.review import Finding
 from afterwit.review.ways import MOST_WAYS, all_ways, wider_fault, with_ways
 from afterwit.service import Afterwit, Writer
+from afterwit.service.superseding import outdone
 from afterwit.storage import open_store
 from afterwit.testing import FixedClock
 from afterwit.testing.samples import memory as sample
@@ -188,6 +189,26 @@ def test_the_same_dead_end_of_several_tasks_is_one_whose_ways_grow(memory: After
     assert memory.list(kinds=["rule"]) == []
 
 
+def test_an_account_that_is_full_of_ways_only_counts(memory: Afterwit) -> None:
+    for number in range(MOST_WAYS + 4):
+        work(memory, f"s{number}", failing("npm install a", f"npm install a --flag-{number:02}x"))
+    (account,) = found(memory)
+    assert (len(account.structured["ways"]), account.support) == (MOST_WAYS, MOST_WAYS + 4)
+    assert len(found(memory, every=True)) == MOST_WAYS
+
+
+def test_an_account_takes_over_only_the_newest_of_what_the_one_before_rests_on(memory: Afterwit) -> None:
+    ways = ("npm install a", "npm install a --force", "npm install a --no-audit")
+    for number in range(15):
+        work(memory, f"s{number}", failing(*ways))
+    last = work(memory, "s15", failing("npm install a", "npm install a --offline"))
+    (account,) = found(memory)
+    assert account.structured["ways"][0] == "--offline"
+    rests_on = [link for link in memory.store.links(memory.space, [account.id]) if link.type is LinkType.DERIVED_FROM]
+    assert len([link for link in rests_on if link.note != last.id]) == 40
+    assert [link for link in rests_on if link.note == last.id]
+
+
 def test_the_lesson_that_ends_it_takes_its_place_and_keeps_the_ways(memory: Afterwit) -> None:
     work(memory, "s1", failing("npm install a", "npm install a --force"))
     worked = ("bash", "npm install b --legacy-peer-deps", "added 3 packages", True)
@@ -308,6 +329,36 @@ def test_what_was_only_believed_and_followed_in_vain_makes_room_for_what_worked(
     known = memory.get(opinion)
     (lesson,) = [one for one in found(memory) if one.id != opinion]
     assert (known.status, known.superseded_by) == (Status.SUPERSEDED, lesson.id)
+
+
+class _Counting:
+    """A store that tells how often the steps of a task were read."""
+
+    def __init__(self, store: Any) -> None:
+        self._store, self.tasks = store, list[str]()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def steps(self, space: str, task_id: str) -> list[Step]:
+        self.tasks.append(task_id)
+        return self._store.steps(space, task_id)
+
+
+def test_steps_are_read_again_only_where_something_was_followed_in_vain(memory: Afterwit) -> None:
+    opinion = memory.as_writer(Writer(session="s0")).write(OPINION, kind="lesson", source="agent").id
+    plain, right = "shipit deploy cart", "shipit deploy cart --region eu-1"
+    _deploy(memory, "s1", f"{plain} --force", plain)
+    (harmed,) = memory.tasks()
+    for number in range(2, 5):
+        work(memory, f"s{number}", [("bash", f"{plain} --dry", "shipit: error: no target region", False)])
+    missing = "shipit: error: no target region for service 'cart'"
+    (finding,) = review(("bash", plain, missing, False), ("bash", right, "rolled out", True)).findings
+    lesson = sample(9, finding.summary, kind=Kind.LESSON, space=memory.space, basis=finding.basis)
+    store = _Counting(memory.store)
+    gone = {task.id: outdone(store, lesson, finding, task) for task in memory.tasks()}
+    assert [change.old_id for change in gone[harmed.id] if isinstance(change, Supersede)] == [opinion]
+    assert set(store.tasks) == {harmed.id}
 
 
 def test_what_the_user_vouches_for_is_only_doubted_by_that(memory: Afterwit) -> None:

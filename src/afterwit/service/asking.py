@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from afterwit import prompts, text
-from afterwit.records import Basis, Kind, Step, Task, Trust
+from afterwit.records import Basis, Kind, Step, Task
 from afterwit.review.instructions import reads_as_instruction
 from afterwit.review.lessons import Finding
 from afterwit.review.trajectory import Episode
@@ -19,11 +19,6 @@ MAX_ANSWER_TOKENS = 1_500
 _CONFIDENCE = {"high": 0.8, "medium": 0.6, "low": 0.4}
 #: Words that a situation and an action have at least.
 _LEAST_WORDS = 2
-#: Tools that bring in what strangers wrote.
-_OUTSIDE = re.compile(
-    r"web|fetch|brows|http|url|crawl|scrape|playwright|puppeteer|selenium|navigate|mail|slack|chat|search_engine",
-    re.IGNORECASE,
-)
 
 
 def ask_for_lessons(
@@ -56,12 +51,6 @@ def ask_for_lessons(
         if positions and _says_something(lesson, task):
             findings.append(_finding(lesson, positions, made_by={"prompt": prompt.purpose, "model": llm.model}))
     return findings
-
-
-def trust_of(finding: Finding, steps: Sequence[Step]) -> Trust:
-    """The least trust of what a model's lesson rests on: what strangers wrote is not trusted for being retold."""
-    outside = any(step.position in finding.positions and _OUTSIDE.search(step.action) for step in steps)
-    return Trust.EXTERNAL if outside else Trust.AGENT
 
 
 def _says_something(lesson: prompts.Lesson, task: Task) -> bool:

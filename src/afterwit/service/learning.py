@@ -1,7 +1,8 @@
 """From what a review found to memories: through the gate and the conflicts of every other write, never around them."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -30,14 +31,22 @@ from afterwit.records import (
     new_id,
 )
 from afterwit.resolve import merge
+from afterwit.review.episodes import PART
 from afterwit.review.lessons import Finding
-from afterwit.review.ways import ways_of, wider_fault
+from afterwit.review.ways import MOST_WAYS, ways_of, wider_fault
 from afterwit.service.writing import Draft, Setting, draft
 from afterwit.storage import Reader
 from afterwit.text import language, redact_secrets
 from afterwit.vocabulary import fold_subject, fold_tags, fold_topic, strip_injected
 
 _TAGS = 8
+#: Tools that bring in what strangers wrote.
+_OUTSIDE = re.compile(
+    r"web|fetch|brows|http|url|crawl|scrape|playwright|puppeteer|selenium|navigate|mail|slack|chat|search_engine",
+    re.IGNORECASE,
+)
+#: Parts of a task that are told in sentences of the agent; a choice that a review found has no part.
+_IN_ITS_OWN_WORDS = frozenset((None, "conclusion", "handover"))
 
 
 @dataclass(frozen=True)
@@ -115,11 +124,33 @@ def learned(finding: Finding, task: Task, setting: Setting, *, trust: Trust = Tr
     return Learned(finding, [Draft(memory, is_change=False)], trust)
 
 
-def trust_in(finding: Finding) -> Trust:
-    """Who vouches for a memory of how a task went: the agent for what it did, chose and concluded; nobody for what
-    a tool merely said."""
-    is_told = finding.kind is Kind.FACT and finding.basis is Basis.OBSERVED
-    return Trust.EXTERNAL if is_told else Trust.AGENT
+def trust_in(finding: Finding, steps: Sequence[Step]) -> Trust:
+    """Who vouches for what rules found in a task: the agent for what it did, chose and concluded; nobody for what a
+    tool merely said, nor for what the agent retells of what strangers wrote.
+
+    Args:
+        finding: of a review, or of how the task went.
+        steps: the task's.
+    """
+    if finding.kind is Kind.FACT and finding.basis is Basis.OBSERVED:
+        return Trust.EXTERNAL
+    retold = finding.kind is Kind.DECISION and finding.structured.get(PART) in _IN_ITS_OWN_WORDS
+    if finding.from_user or not retold:
+        return Trust.AGENT
+    # What is noted after a page was read is what the page says, as is what is said on fetching it.
+    before = (places[-1] for at in finding.positions if (places := [s.position for s in steps if s.position < at]))
+    return trust_of((*finding.positions, *before), steps)
+
+
+def trust_of(positions: Collection[int], steps: Sequence[Step]) -> Trust:
+    """The least trust of steps that something rests on: what strangers wrote is not trusted for being retold.
+
+    Args:
+        positions: of those steps.
+        steps: the task's.
+    """
+    outside = any(step.position in positions and _OUTSIDE.search(step.action) for step in steps)
+    return Trust.EXTERNAL if outside else Trust.AGENT
 
 
 def _said(finding: Finding, task: Task, setting: Setting) -> "list[Draft] | Receipt":
@@ -191,7 +222,9 @@ def again(known: Memory, new: Memory, now: datetime) -> tuple[list[Change], Rece
         return [], Receipt(Outcome.REJECTED, known.id, ("taken_out_before",), message)
     if known.status not in (Status.ACTIVE, Status.QUARANTINED):
         return None
-    if known.kind is Kind.FAILURE and not set(ways_of(new)) <= set(ways_of(known)):
+    # As long as there is room for more ways, an account with a new one takes its place; a full one only counts.
+    has_room = len(ways_of(known)) < MOST_WAYS
+    if known.kind is Kind.FAILURE and has_room and not set(ways_of(new)) <= set(ways_of(known)):
         return None
     found = merge(known, new, now=now, reason="same_finding")
     changes = list(found.changes)

@@ -37,7 +37,17 @@ from afterwit.records import (
 from afterwit.review.episodes import remembered
 from afterwit.review.lessons import Review, review_steps
 from afterwit.review.proof import Lift, lift
-from afterwit.service.learning import Learned, again, cleaned, evidence, known_finding, learned, session_of, trust_in
+from afterwit.service.learning import (
+    Learned,
+    again,
+    cleaned,
+    evidence,
+    known_finding,
+    learned,
+    session_of,
+    trust_in,
+    trust_of,
+)
 from afterwit.service.retracting import Rollback, RollbackPlan, changes_of, plan_of
 from afterwit.service.ruling import every, links_of, new_rule, promotions, rule_changes, rule_drafts
 from afterwit.service.searching import Searching
@@ -196,7 +206,10 @@ class Reviewing(Searching):
         review = review_steps(task, steps)
         now = self._clock()
         setting = Setting(self.space, self.writer, now, self.settings.timezone)
-        found = [with_earlier_ways(learned(one, task, setting), self.store) for one in review.findings]
+        found = [
+            with_earlier_ways(learned(one, task, setting, trust=trust_in(one, steps)), self.store)
+            for one in review.findings
+        ]
         error: AfterwitError | None = None
         if asks:
             try:
@@ -205,7 +218,7 @@ class Reviewing(Searching):
                 raise
             except AfterwitError as failure:
                 error = failure  # what the rules found is kept all the same
-        kept = [learned(one, task, setting, trust=trust_in(one)) for one in remembered(task, steps, review)]
+        kept = [learned(one, task, setting, trust=trust_in(one, steps)) for one in remembered(task, steps, review)]
         memories = [one.memory for item in (*found, *kept) if isinstance(item.made, list) for one in item.made]
         vectors = self._vectors(memories)
         has_llm = self.llm is not None or bool(self.settings.llm)
@@ -222,13 +235,13 @@ class Reviewing(Searching):
         self, task: Task, steps: Sequence[Step], review: Review, found: Sequence[Learned], setting: Setting
     ) -> list[Learned]:
         """What the language model adds to what the rules found."""
-        from afterwit.service.asking import ask_for_lessons, trust_of  # noqa: PLC0415 - brings pydantic along
+        from afterwit.service.asking import ask_for_lessons  # noqa: PLC0415 - brings pydantic along
 
         if self.llm is None:
             return []
         given = ask_for_lessons(self.llm, task, steps, review.episode, timeout_s=self.settings.llm_timeout_s)
         known = [one.memory for item in found if isinstance(item.made, list) for one in item.made]
-        made = [learned(finding, task, setting, trust=trust_of(finding, steps)) for finding in given]
+        made = [learned(finding, task, setting, trust=trust_of(finding.positions, steps)) for finding in given]
         return [item for item in made if not _is_among(item, known)]
 
     def _store_finding(
@@ -251,7 +264,7 @@ class Reviewing(Searching):
                 stored = tx.get(self.space, [receipt.id])[receipt.id]
                 if stored.status is Status.ACTIVE:
                     tx.apply(put_in_place(tx, stored, known, item.finding, now))
-                    tx.apply(outdone(tx, stored, item.finding))
+                    tx.apply(outdone(tx, stored, item.finding, task))
             receipts.append(receipt)
         return receipts
 

@@ -1,6 +1,5 @@
 """What a finding of a review puts an end to: shorter accounts of the same failure, and opinions that did not work."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -10,13 +9,14 @@ from afterwit.records import (
     Change,
     Connect,
     Kind,
+    Link,
     LinkType,
     Memory,
     Revise,
     Standing,
     Status,
-    Step,
     Supersede,
+    Task,
     Trust,
 )
 from afterwit.resolve import effective_start
@@ -28,6 +28,11 @@ from afterwit.review.ways import all_ways, ways_of, with_ways
 from afterwit.service.learning import Learned, found_by, known_finding
 from afterwit.storage import Reader
 from afterwit.text import language
+
+#: Most steps, the newest, that an account takes over from the one that it grew out of, as what it rests on.
+_MOST_LINKS = 40
+#: Most earlier tasks, the newest, that are looked into for what was followed in vain.
+_MOST_TASKS = 4
 
 
 def with_earlier_ways(item: Learned, reader: Reader) -> Learned:
@@ -70,8 +75,7 @@ def put_in_place(reader: Reader, memory: Memory, known: Memory | None, finding: 
         changes.append(Supersede(known.id, memory.id, valid_to=effective_start(known), reason="more ways were tried"))
         changes += [
             Connect(replace(link, source_id=memory.id, created_at=now))
-            for link in reader.links(memory.space, [known.id])
-            if link.type is LinkType.DERIVED_FROM and link.source_id == known.id
+            for link in _evidence(reader, known)[-_MOST_LINKS:]
         ]
     account = found_by(reader, replace(memory, kind=Kind.FAILURE), finding.answers)
     if account is not None and account.status is Status.ACTIVE:
@@ -84,37 +88,49 @@ def put_in_place(reader: Reader, memory: Memory, known: Memory | None, finding: 
     return changes
 
 
-def outdone(reader: Reader, lesson: Memory, finding: Finding) -> list[Change]:
-    """What this task, or one that had found no way, followed in vain: it makes room for the lesson, since what was seen
-    to work goes before what somebody thought would.
+def outdone(reader: Reader, lesson: Memory, finding: Finding, task: Task) -> list[Change]:
+    """What this task, or one of the last that had found no way, followed in vain: it makes room for the lesson, since
+    what was seen to work goes before what somebody thought would.
 
     Only what nobody saw work and nobody vouches for: anything else is left to what further tasks show.
 
     Args:
-        reader: what is stored, with the credits of the task and the evidence of the lesson.
+        reader: what is stored, with the credits of the tasks and the evidence of the account that no way was found.
         lesson: the finding's memory.
         finding: what was found.
+        task: in which it was found.
     """
     if finding.kind is not Kind.LESSON or lesson.basis.strength < Basis.OBSERVED.strength:
         return []
+    harmed = {task.id: _believed_in_vain(reader, task.id, lesson)}
     account = found_by(reader, replace(lesson, kind=Kind.FAILURE), finding.answers)
-    tried = _evidence(reader, [one for one in (lesson, account) if one is not None])
-    harmed = {use.memory_id for id in tried for use in reader.uses(lesson.space, task_id=id) if use.credit < 0}
-    failed = [step for steps in tried.values() for step in steps if is_failure(step)]
+    shown = [link for link in _evidence(reader, account) if link.note] if account is not None else []
+    for id in list(dict.fromkeys(link.note for link in reversed(shown)))[:_MOST_TASKS]:
+        harmed.setdefault(id, _believed_in_vain(reader, id, lesson))
+    theirs = {link.target_id for link in shown}
+    gone: dict[str, Memory] = {}
+    for id, rows in harmed.items():
+        # Steps are many and long: they are read only where something was followed.
+        for step in reader.steps(lesson.space, id) if rows else ():
+            is_evidence = step.id in theirs or (id == task.id and step.position in finding.positions)
+            if is_evidence and is_failure(step):
+                gone |= {row.id: row for row in rows if follows(step, row)}
     return [
         Supersede(row.id, lesson.id, valid_to=effective_start(row), reason="followed in vain, and another way worked")
-        for row in reader.get(lesson.space, sorted(harmed - {lesson.id})).values()
-        if _is_only_believed(row) and any(follows(step, row) for step in failed)
+        for _, row in sorted(gone.items())
     ]
 
 
-def _evidence(reader: Reader, memories: Sequence[Memory]) -> dict[str, list[Step]]:
-    """Task -> its steps that memories come from."""
-    ids = [memory.id for memory in memories]
-    links = [link for link in reader.links(memories[0].space, ids) if link.type is LinkType.DERIVED_FROM and link.note]
-    steps = {link.target_id for link in links if link.source_id in ids}
-    tasks = sorted({link.note for link in links if link.source_id in ids})
-    return {id: [step for step in reader.steps(memories[0].space, id) if step.id in steps] for id in tasks}
+def _believed_in_vain(reader: Reader, task_id: str, lesson: Memory) -> list[Memory]:
+    """What a task that it harmed was told, and that is only believed."""
+    harmed = {use.memory_id for use in reader.uses(lesson.space, task_id=task_id) if use.credit < 0} - {lesson.id}
+    return [row for row in reader.get(lesson.space, sorted(harmed)).values() if _is_only_believed(row)]
+
+
+def _evidence(reader: Reader, memory: Memory) -> list[Link]:
+    """Links from a memory to the steps that it comes from, those of the newest tasks last."""
+    links = [link for link in reader.links(memory.space, [memory.id]) if link.source_id == memory.id]
+    return sorted((link for link in links if link.type is LinkType.DERIVED_FROM), key=lambda link: link.target_id)
 
 
 def has_only_failed(memory: Memory) -> bool:

@@ -33,7 +33,7 @@ _TOOL_KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
         "read",
         re.compile(
             r"^(?:get |list |show |describe )|"
-            r"\b(?:read|view|open|cat\b|goto|scroll|outline|decompile|inspect|set cursors)"
+            r"\b(?:read|view|open|cat\b|goto|scroll|outline|decompile|inspect|cursors?)"
         ),
     ),
     ("test", re.compile(r"\b(?:test|pytest|check(?!out)|lint|verify|diagnostics)")),
@@ -58,7 +58,17 @@ _TARGET_FIELDS = (
     "query",
     "pattern",
 )
-_FILE_FIELDS = frozenset(("file_path", "path", "file", "filename", "old_string", "old_str", "notebook_path", "edits"))
+#: A field with which a tool is told a file, or what to change in one; folded, in words.
+_FILE_FIELD = re.compile(
+    r"(?:^|\b(?:file|notebook|relative|absolute|target|test|name) ?)paths?$|\bfile ?(?:name)?s?$|\buris?$|"
+    r"^(?:old|new) (?:str|string|text|source)$|^(?:(?:start|end|insert) )?line$|"
+    r"^(?:edits|patch|patch text|diff|code edit|replacements|search|module|package|directory|cwd)$"
+)
+#: What `path` holds when it is one of files, and names of tools that work on nothing else.
+_IS_A_PATH = re.compile(r"^(?:[/~.]|[A-Za-z]:)|\.\w{1,12}$|(?:^|/)\w*file$")
+_OF_FILES = re.compile(r"^\w+$|\b(?:files?|dir|directory|folder|notebook|code|symbol|str|string|editor|patch)\b")
+#: Tools that check code, whatever they are told.
+_CHECKS_CODE = re.compile(r"\b(?:pytest|lint|diagnostics|type ?check|(?:run|unit|integration) (?:\w+ )?tests?)\b")
 _ADDRESS = re.compile(r"\b(?:https?|wss?)://([^\s'\"<>)\]}]{1,400})")
 _TABLE = re.compile(r"(?i)\b(?:from|into|update|table(?: if (?:not )?exists)?|join)\s+[`\"\[]?(\w[\w.]{0,60})")
 _HUMPS = re.compile(r"(?<=[a-z\d])(?=[A-Z])|[_.\-]+")
@@ -163,14 +173,13 @@ def _of_command(tool: str, command: Command) -> Act:
 
 def _of_tool(tool: str, action: str, given: str, arguments: Mapping[str, str]) -> Act:
     own = action.rpartition("__")[2]
-    spoken = " ".join(_HUMPS.split(own)).casefold()
-    kind = next((kind for kind, pattern in _TOOL_KINDS if pattern.search(spoken)), "")
+    name = spoken(own)
+    kind = next((kind for kind, pattern in _TOOL_KINDS if pattern.search(name)), "")
     if not kind and action.casefold().startswith("mcp__"):
-        server = " ".join(_HUMPS.split(action[5:])).casefold()
+        server = spoken(action[5:])
         kind = next((kind for kind, pattern in _TOOL_KINDS[:3] if pattern.search(server)), "")
-    if kind == "edit" and action.casefold().startswith("mcp__") and arguments and _FILE_FIELDS.isdisjoint(arguments):
-        kind = "call"  # it creates an event or an issue, not a file
-    kind = kind or "call"
+    if not kind or _is_of_records(kind, name, given, arguments):
+        kind = "call"
     if (
         kind == "call"
         and len(given) < 300
@@ -194,9 +203,27 @@ def _of_tool(tool: str, action: str, given: str, arguments: Mapping[str, str]) -
         (),
         arguments,
         domain=_host(where),
-        is_poll=bool(_POLLS.search(spoken)),
-        is_dump=kind in ("read", "search") or (kind == "browse" and bool(_LOOKS_ONLY.search(spoken))),
+        is_poll=bool(_POLLS.search(name)),
+        is_dump=kind in ("read", "search") or (kind == "browse" and bool(_LOOKS_ONLY.search(name))),
     )
+
+
+def spoken(tool: str) -> str:
+    """The name of a tool as words: `createTicket`, `create_ticket` and `create-ticket` alike."""
+    return " ".join(_HUMPS.split(tool)).casefold()
+
+
+def _is_of_records(kind: str, name: str, given: str, arguments: Mapping[str, str]) -> bool:
+    """Whether a tool whose name is that of an editor or a check works on records: it creates an event, opens a ticket,
+    checks a balance, and is told no file and no command."""
+    looks_like_code = kind == "edit" or (kind == "test" and not _CHECKS_CODE.search(name)) or name.startswith("open ")
+    if not arguments or not looks_like_code or "*** Begin Patch" in given or any(map(arguments.get, _COMMAND_FIELDS)):
+        return False
+    for field_name, value in arguments.items():
+        told = spoken(field_name)
+        if _FILE_FIELD.search(told) and (told != "path" or _OF_FILES.search(name) or _IS_A_PATH.search(value)):
+            return False
+    return True
 
 
 def shape(act: Act) -> str:

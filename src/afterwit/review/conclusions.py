@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from afterwit.records import Step
-from afterwit.review.actions import Act, act_of
+from afterwit.review.actions import Act, act_of, spoken
 from afterwit.review.instructions import reads_as_instruction
+from afterwit.review.signatures import is_failure
 from afterwit.review.values import Hidden, says_something
 from afterwit.review.wording import CAUSE, PLAN
 from afterwit.text import index_tokens, redact_secrets, sentences
@@ -16,6 +17,8 @@ from afterwit.vocabulary import strip_injected
 LONGEST, SHORTEST = 300, 40
 #: Characters of a step's reasons that are read, and sentences of them.
 _READ_CHARS, _READ_SENTENCES = 4_000, 24
+#: Most conclusions of one task: about twice as many as it may leave memories.
+MOST = 24
 #: Share of common words from which two sentences say the same.
 _SAME = 0.6
 
@@ -53,7 +56,7 @@ _PROGRESS = re.compile(
     r"can) (?:now|see)|"
     r"we(?:'ve| have) (?:found|got|obtained|collected)|likely (?:to be )?in|should be (?:in|at)|no longer needed|"
     r"works? now|"
-    r"edit command|cursors?|syntax in this follow|proceed|navigate|open the|(?:submit|run|re-?run|execute) (?:the|"
+    r"proceed|navigate|open the|(?:submit|run|re-?run|execute) (?:the|"
     r"our|it)|"
     r"will (?:be|now|also)|so far|step \d)\b|\bI (?:have|see|am)\b|成功了?[。！]?$|正常[。！]?$|看一下|继续"
 )
@@ -93,7 +96,14 @@ _ASKS = re.compile(r"[?？]\s*$")
 _NAMED = re.compile(r"`[^`\n]+`|\b\w+[._]\w+\b|\b[a-z]+[A-Z]\w+\b|\b\w+\(\)|\"[^\"\n]{2,60}\"")
 #: A field of a call in which the agent tells whoever takes over what it is about.
 _HANDED_FIELDS = ("summary", "reason", "message", "description", "details", "note")
-_HANDS_OVER = re.compile(r"transfer|escalat|hand.?off|hand.?over|human|ticket|refer|assign|support|转接|人工|工单")
+#: The name of a tool, in words, that gives something to a person or a queue; no money and no file.
+_HANDS_OVER = re.compile(
+    r"\bescalat|\bhand ?(?:off|over)\b|"
+    r"\b(?:transfer|refer|assign|route|forward|delegate|connect|contact|request|hand)\b.*\b(?:humans?|agents?|"
+    r"representatives?|operators?|staff|specialists?|supervisors?|support|teams?|queues?|help ?desk)\b|"
+    r"\b(?:create|open|file|raise|submit|log|assign)\b.*\b(?:tickets?|(?:support|help) (?:case|request))\b|"
+    r"转接|转人工|人工|工单"
+)
 _LEADING = re.compile(
     r"^(?i:(?:(?:i'm|i am|we're|we are) (?:very |so )?sorry,?(?: but)?|unfortunately|(?:很|非常)?抱歉|对不起|"
     r"also|and|but|so|however|thus|therefore|hence|anyway|well|okay|ok|here|now|i think(?: that)?|"
@@ -125,24 +135,29 @@ class Handover:
 
 def conclusions(steps: Sequence[Step], hidden: Hidden) -> list[Conclusion]:
     """Sentences in which the agent states what it found out or why something cannot be done; the most telling first,
-    each once. What it is going to do, and how far it is, is left out, and so is whatever gives orders."""
+    each once, `MOST` at most. What it is going to do, and how far it is, is left out, and so is whatever gives orders.
+    """
     found: list[Conclusion] = []
     for step in steps:
         found += _of_step(step, hidden)
     found.sort(key=lambda one: (-one.weight, one.position))
-    kept: list[Conclusion] = []
+    kept: list[tuple[Conclusion, frozenset[str]]] = []
     for one in found:
-        if not any(alike(one.words, other.words) for other in kept):
-            kept.append(one)
-    return kept
+        mine = _tokens(one.words)
+        if not any(_overlap(mine, others) for _, others in kept):
+            kept.append((one, mine))
+        if len(kept) == MOST:
+            break
+    return [one for one, _ in kept]
 
 
 def handovers(steps: Sequence[Step], hidden: Hidden) -> list[Handover]:
-    """What was given to somebody else to do, in the agent's words at that moment."""
+    """What was given to somebody else to do, in the agent's words at that moment; what nobody took is left out."""
     made: list[Handover] = []
     for step in steps:
         act = act_of(step.action, step.input)
-        if act.kind == "say" or not act.arguments or not _HANDS_OVER.search(act.program.casefold()):
+        hands_over = act.kind != "say" and bool(act.arguments) and _HANDS_OVER.search(spoken(act.program)) is not None
+        if not hands_over or is_failure(step):
             continue
         said = _handed(act)
         told = [one for one in sentences(redact_secrets(strip_injected(said))) if not _REQUEST.search(one)]
@@ -156,7 +171,14 @@ def handovers(steps: Sequence[Step], hidden: Hidden) -> list[Handover]:
 
 def alike(one: str, other: str) -> bool:
     """Whether two sentences say about the same, by their words."""
-    mine, others = set(index_tokens(one)), set(index_tokens(other))
+    return _overlap(_tokens(one), _tokens(other))
+
+
+def _tokens(words: str) -> frozenset[str]:
+    return frozenset(index_tokens(words))
+
+
+def _overlap(mine: frozenset[str], others: frozenset[str]) -> bool:
     return len(mine & others) >= _SAME * max(1, min(len(mine), len(others)))
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -202,6 +203,18 @@ def test_what_a_session_taught_is_known_as_soon_as_it_ends(memory: Afterwit, pro
         assert later is not None
         later()
         assert len(memory.list(kinds=["lesson"])) == lessons, name
+
+
+def test_the_end_of_a_session_waits_for_whoever_reads_it(memory: Afterwit, project: Path, tmp_path: Path) -> None:
+    transcript = session(tmp_path / "s1.jsonl", claude_work(), at=FixedClock()())
+    event = {"transcript_path": str(transcript), "session_id": "claude-1"}
+    ends = [answer(memory, told(name, project) | event, client="claude-code").later for name in ("Stop", "SessionEnd")]
+    readers = [threading.Thread(target=later) for later in ends if later is not None]
+    for reader in readers:
+        reader.start()
+    for reader in readers:
+        reader.join()
+    assert len(memory.list(kinds=["lesson"])) == 1
 
 
 @pytest.mark.parametrize("name", ["Stop", "SessionEnd"])

@@ -9,6 +9,7 @@ What is given is short, fenced as reference data, and marked so that nothing is 
 
 import json
 import logging
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,6 +30,8 @@ _log = logging.getLogger(__name__)
 MAX_CHARACTERS = 8_000
 #: Most characters of a prompt and of a call's output that are read: what matters stands at either end.
 _MOST_READ = 20_000
+#: Longest wait for another reading of the same session, in seconds.
+BUSY_S = 30.0
 
 Values = dict[str, Any]
 
@@ -273,8 +276,17 @@ class Watch:
             if not Path(told.transcript).exists():
                 return  # nothing was asked
             client = "" if told.client == _ANY else told.client
+            gives_up = time.monotonic() + BUSY_S
             try:
-                self._service.follow_session(told.transcript, client=client, session_id=told.session, live=live)
+                # A session's end often comes while its last stop is still being read: it must not be passed over.
+                while (
+                    self._service.follow_session(
+                        told.transcript, client=client, session_id=told.session, live=live
+                    ).reason
+                    == "busy"
+                    and time.monotonic() < gives_up
+                ):
+                    time.sleep(0.1)
             except AfterwitError as error:
                 _log.warning("Session %s was not followed: %s", told.session, error)
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from tests.agents.mock_llm import Say
-from tests.agents.rig import ALL, CODEX, Agent, Rig, words_of
+from tests.agents.rig import ALL, CODEX, OPENCODE, Agent, Rig, words_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -66,3 +66,18 @@ def test_the_model_reaches_the_memory(rig: Rig, agent: Agent) -> None:
     rig.model.begin(*search, Say("It is 5544."))
     agent.ask(rig, "Which port was it?")
     assert fact in words_of(rig.model.asked[-1]), rig.model.asked[-1].tools
+
+
+def test_the_sessions_that_opencode_keeps_are_read(rig: Rig) -> None:
+    OPENCODE.connect(rig)
+    rig.model.begin(
+        OPENCODE.runs("sh deploy.sh staging"),
+        OPENCODE.runs(f"sh deploy.sh staging {CURE}"),
+        Say("Deployed to staging."),
+    )
+    OPENCODE.ask(rig, "Deploy the app to staging with deploy.sh")
+    (found,) = rig.afterwit("learn", "--apply")["sessions"]
+    assert found["client"] == "opencode"
+    (task,) = found["tasks"]
+    # It puts a prompt of several words into quotes itself.
+    assert task["goal"].strip('"') == "Deploy the app to staging with deploy.sh" and task["steps"] >= 3

@@ -514,6 +514,13 @@ def test_malformed_field_is_refused_and_nothing_is_stored(memory: Afterwit, fiel
     assert memory.count(all_states=True) == 0
 
 
+def test_what_is_no_json_is_told_by_its_own_name(memory: Afterwit) -> None:
+    with pytest.raises(InvalidInput, match="structured is not JSON"):
+        memory.write("The port is 8080.", structured={"a": float("nan")})
+    with pytest.raises(InvalidInput, match="environment is not JSON"):
+        memory.search("port", environment={"a": float("nan")})
+
+
 @pytest.mark.parametrize("content", ["", "   ", "a\0b", "\ud800", 7])
 def test_malformed_text_is_refused(memory: Afterwit, content: object) -> None:
     with pytest.raises(InvalidInput):

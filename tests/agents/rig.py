@@ -197,22 +197,17 @@ def _codex(rig: Rig) -> None:
     _write(rig.home / ".codex" / "config.toml", f"{head}\n[model_providers.mock]\n{provider}")
 
 
-def _gemini(rig: Rig) -> None:
+def _gemini(rig: Rig, folder: str = ".gemini", key: str = "gemini-api-key") -> None:
     settings = {
-        "security": {"auth": {"selectedType": "gemini-api-key"}},
+        "security": {"auth": {"selectedType": key}},
         "privacy": {"usageStatisticsEnabled": False},
         "general": {"enableAutoUpdate": False},
     }
-    _write(rig.home / ".gemini" / "settings.json", json.dumps(settings))
+    _write(rig.home / folder / "settings.json", json.dumps(settings))
 
 
 def _qwen(rig: Rig) -> None:
-    settings = {
-        "security": {"auth": {"selectedType": "openai"}},
-        "privacy": {"usageStatisticsEnabled": False},
-        "general": {"enableAutoUpdate": False},
-    }
-    _write(rig.home / ".qwen" / "settings.json", json.dumps(settings))
+    _gemini(rig, ".qwen", "openai")  # which grew out of it
 
 
 def _opencode(rig: Rig) -> None:

@@ -77,17 +77,16 @@ _ABOUT_TO = re.compile(
 _GUESSES = re.compile(r"(?i)\b(?:might|may|maybe|perhaps|possib\w+|likely|probably|could be|seems?)\b|可能|也许|大概")
 #: Begins with a word for what was said right before.
 _REFERS = re.compile(
-    r"^(?:This|That|These|Those|It|They|He|She|Such|Since (?:it|this|that|they)\b|The (?:error|discrepancy|message|"
-    r"problem|"
-    r"issue|difference))\b|^(?:这|那|它|其)"
+    r"^(?:This|That|These|Those|It|They|He|She|Such|Since (?:it|this|that|they)\b|"
+    r"The (?:error|discrepancy|message|problem|issue|difference))\b|^(?:这|那|它|其)"
 )
 _GLUED = re.compile(r"(?<=[\w`)\]])([.!?])(?=[A-Z][a-z]*,? \w)")
 _AT_A_LINE = re.compile(r"(?i),? (?:on|at|in|near|around|of) (?:the )?lines? \d+(?:[-–]\d+)?\b")
 #: What whoever takes over is asked to do, which goes without saying.
 _REQUEST = re.compile(
-    r"(?i)\b(?:please|kindly|requir(?:es|ing) (?:an? )?(?:human|further|immediate)|request(?:s|"
-    r"ing) (?:an? )?(?:human|transfer|"
-    r"further|immediate)|needs? (?:further |immediate )?(?:assistance|help) (?:from|beyond|with (?:this|her|his))|"
+    r"(?i)\b(?:please|kindly|requir(?:es|ing) (?:an? )?(?:human|further|immediate)|"
+    r"request(?:s|ing) (?:an? )?(?:human|transfer|further|immediate)|"
+    r"needs? (?:further |immediate )?(?:assistance|help) (?:from|beyond|with (?:this|her|his))|"
     r"assistance (?:from an? human|is|required)|assistance required|seeks? further assistance|further assistance)\b|请"
 )
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")

@@ -15,7 +15,7 @@ _ROLES = "user|customer|client|member|guest|patient|student|tenant|employee|pass
 #: Fields of a call whose value is somebody's, whatever it looks like.
 _PERSONAL = re.compile(
     rf"(?i)(?:^|_)(?:(?:{_ROLES})s?|username|email|mail|phone|mobile|address|dob|birth\w*|"
-    r"birthday|card|iban|account|token|password|id|ids|uuid|code)$|姓名|电话|邮箱|地址|身份证"
+    r"card|iban|account|token|password|id|ids|uuid|code)$|姓名|电话|邮箱|地址|身份证"
 )
 _NAMES = re.compile(rf"(?i)(?:^|_)(?:first|last|full|given|family|middle|contact|holder|{_ROLES})_?name$|姓名")
 #: Fields whose id may be made of somebody's name.

@@ -12,6 +12,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -276,16 +277,16 @@ class Watch:
             if not Path(told.transcript).exists():
                 return  # nothing was asked
             client = "" if told.client == _ANY else told.client
+            read = partial(
+                self._service.follow_session, told.transcript, client=client, session_id=told.session, live=live
+            )
             gives_up = time.monotonic() + BUSY_S
             try:
                 # A session's end often comes while its last stop is still being read: it must not be passed over.
-                while (
-                    self._service.follow_session(
-                        told.transcript, client=client, session_id=told.session, live=live
-                    ).reason
-                    == "busy"
-                    and time.monotonic() < gives_up
-                ):
+                while read().reason == "busy":
+                    if time.monotonic() > gives_up:
+                        _log.warning("Session %s was not followed: another process reads it", told.session)
+                        return
                     time.sleep(0.1)
             except AfterwitError as error:
                 _log.warning("Session %s was not followed: %s", told.session, error)

@@ -167,7 +167,7 @@ class Keeping(Tasks):
             scope=scope_of(value.namespace),
             tags=tuple(sorted({_SEARCHED if words else _UNSEARCHED, _tag(value.namespace, value.key)})),
             raw=whole if summary != whole else "",
-            structured=check_json({ITEM: item}),
+            structured=check_json({ITEM: item}, "value"),
             basis=Basis.OBSERVED,
             trust=min(self.writer.trust, Trust.AGENT),
             source=Source("agent", self.writer.session),

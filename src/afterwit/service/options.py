@@ -140,7 +140,7 @@ def read_fields(given: Mapping[str, Any], *, now: datetime) -> Fields:
         scope=fold_scope(given["scope"]) if given.get("scope") else GLOBAL,
         role=fold_role(given.get("role", "")),
         raw=_text(given, "raw", MAX_TEXT_BYTES),
-        structured=_json(given.get("structured"), "structured"),
+        structured=json_object(given.get("structured"), "structured"),
         tags=fold_tags(_words(given, "tags")),
         confidence=_share(given.get("confidence")),
         valid_from=valid_from,
@@ -165,7 +165,7 @@ def read_question(query: str, given: Mapping[str, Any], *, settings: Settings, n
         task_context=_text(given, "task_context", MAX_TEXT_BYTES),
         constraints=tuple(check_text(word, field="constraints") for word in _words(given, "constraints")),
         role=fold_role(given.get("role", "")),
-        environment=_json(given.get("environment"), "environment") or {},
+        environment=json_object(given.get("environment"), "environment") or {},
         k=_whole(given.get("top_k"), "top_k", 1, MAX_K, settings.top_k),
         budget_tokens=_whole(given.get("budget_tokens"), "budget_tokens", 1, MAX_BUDGET, settings.budget_tokens),
         timezone=settings.timezone,
@@ -248,16 +248,25 @@ def _words(given: Mapping[str, Any], field: str) -> list[str]:
 _EXAMPLES = {"structured": '{"value": "Shanghai"}', "environment": '{"repo": "atlas", "tools": {"python": "3.12.1"}}'}
 
 
-def _json(value: Any, field: str) -> Json | None:
+def json_object(value: Any, field: str) -> Json | None:
+    """A JSON object that somebody gave for `field`; None where nothing was given.
+
+    Raises:
+        InvalidInput: no object, not JSON, or more than 16 KiB.
+    """
     if value is None:
         return None
     if not isinstance(value, Mapping):
         raise InvalidInput(f"{field} must be an object.", next_step=f"For example {_EXAMPLES[field]}.")
-    return check_json(cast("Json", value))
+    return check_json(cast("Json", value), field)
 
 
-def check_json(value: Json) -> Json:
+def check_json(value: Json, field: str) -> Json:
     """A JSON object whose texts are valid and that is not too large.
+
+    Args:
+        value: a JSON object.
+        field: its name, for the message.
 
     Raises:
         InvalidInput: not JSON, or more than 16 KiB.
@@ -266,9 +275,9 @@ def check_json(value: Json) -> Json:
         dumped = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise InvalidInput(
-            f"structured is not JSON: {error}.", next_step="Use texts, numbers, lists and objects."
+            f"{field} is not JSON: {error}.", next_step="Use texts, numbers, lists and objects."
         ) from None
-    check_text(dumped, field="structured", max_bytes=MAX_TEXT_BYTES)
+    check_text(dumped, field=field, max_bytes=MAX_TEXT_BYTES)
     return json.loads(dumped)
 
 

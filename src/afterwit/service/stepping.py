@@ -11,7 +11,7 @@ from typing import Any, Required, TypedDict, cast
 
 from afterwit.errors import InvalidInput
 from afterwit.records import GLOBAL, Json, Step, Task, TaskStatus, new_id
-from afterwit.service.options import Moment, check_json, fold_role, known_only, moment
+from afterwit.service.options import Moment, fold_role, json_object, known_only, moment
 from afterwit.text import check_text
 from afterwit.text.secrets import redact_secrets
 from afterwit.vocabulary import fold_scope, strip_injected
@@ -125,12 +125,8 @@ def read_start(goal: str, given: Mapping[str, Any], *, space: str, session: str,
 
 def _environment(given: Any) -> Json:
     """What was said about it, beside the system that this process runs on."""
-    if given is not None and not isinstance(given, Mapping):
-        raise InvalidInput(
-            "environment must be an object.", next_step='For example {"repo": "atlas", "tools": {"python": "3.12.1"}}.'
-        )
     here = {"os": platform.system().lower() or sys.platform}
-    return here | dict(check_json(cast("Json", given or {})))
+    return here | dict(json_object(given, "environment") or {})
 
 
 def read_outcome(word: str) -> TaskStatus | None:

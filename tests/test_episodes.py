@@ -31,7 +31,7 @@ FIX: list[dict[str, Any]] = [
     {"action": "bash", "input": "pytest tests/test_money.py", "output": FAILED, "ok": False},
     {
         "action": "Read",
-        "input": '{"file_path": "/srv/work/shop/src/shop/money.py"}',
+        "input": '{"file_path": "/srv/code/shop/src/shop/money.py"}',
         "output": "1\tx\n" * 80,
         "ok": True,
     },
@@ -39,7 +39,7 @@ FIX: list[dict[str, Any]] = [
         "action": "Edit",
         "input": json.dumps(
             {
-                "file_path": "/srv/work/shop/src/shop/money.py",
+                "file_path": "/srv/code/shop/src/shop/money.py",
                 "old_string": "return int(self.value * 100)",
                 "new_string": "return round(self.value * 100)",
             }

@@ -30,21 +30,35 @@ class Lexicon:
     by_token: dict[str, tuple[tuple[frozenset[str], int], ...]]
     #: Chinese word -> concepts
     chinese: dict[str, frozenset[int]]
+    #: concept -> its expressions, each as its first token and the others
+    expressions: dict[int, tuple[tuple[str, frozenset[str]], ...]]
     #: concept -> index tokens of its words of one token
     words: dict[int, tuple[str, ...]]
     #: those concepts that are only fields
     fields: frozenset[int]
 
 
-def concepts_of(tokens: frozenset[str]) -> frozenset[int]:
+def concepts_of(tokens: frozenset[str], among: frozenset[int] | None = None) -> frozenset[int]:
     """Concepts and fields that a text speaks of.
 
     Args:
         tokens: its index tokens.
+        among: only these are looked for, which is quicker; None = all.
     """
-    by_token = lexicon().by_token
+    by_token = lexicon().by_token if among is None else _expressions(among)
     known = by_token.keys() & tokens
     return frozenset(concept for token in known for rest, concept in by_token[token] if rest <= tokens)
+
+
+# Asked of every candidate of a search in turn.
+@lru_cache(maxsize=64)
+def _expressions(concepts: frozenset[int]) -> dict[str, tuple[tuple[frozenset[str], int], ...]]:
+    """`Lexicon.by_token`, of some concepts only."""
+    found: dict[str, list[tuple[frozenset[str], int]]] = defaultdict(list)
+    for concept in concepts:
+        for first, rest in lexicon().expressions.get(concept, ()):
+            found[first].append((rest, concept))
+    return {token: tuple(entries) for token, entries in found.items()}
 
 
 def concepts_by_token(tokens: frozenset[str]) -> dict[str, set[int]]:
@@ -76,17 +90,21 @@ def lexicon() -> Lexicon:
     stems = _stems(word for _, english, _ in lines for word in english)
     by_token: dict[str, list[tuple[frozenset[str], int]]] = defaultdict(list)
     chinese: dict[str, set[int]] = defaultdict(set)
+    expressions: dict[int, list[tuple[str, frozenset[str]]]] = defaultdict(list)
     single: dict[int, list[str]] = defaultdict(list)
     for concept, (_, english, han) in enumerate(lines, start=1):
         for word in han:
             chinese[word].add(concept)
         for first, *rest in (*map(stems.__getitem__, english), *map(pairs, han)):
-            by_token[first].append((frozenset(rest), concept))
+            others = frozenset(rest)
+            by_token[first].append((others, concept))
+            expressions[concept].append((first, others))
             if not rest and (first.isascii() or len(first) > 1):
                 single[concept].append(first)
     return Lexicon(
         {token: tuple(entries) for token, entries in by_token.items()},
         {word: frozenset(concepts) for word, concepts in chinese.items()},
+        {concept: tuple(known) for concept, known in expressions.items()},
         {concept: tuple(dict.fromkeys(tokens)) for concept, tokens in single.items()},
         frozenset(concept for concept, (is_field, *_) in enumerate(lines, start=1) if is_field),
     )

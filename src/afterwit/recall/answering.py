@@ -89,22 +89,25 @@ def _place(memory: Memory, question: Question) -> float:
 
 
 def choose(question: Question, found: Candidates, judged: Judgement) -> list[Hit]:
-    memories, fit, why = found.memories, judged.fit, judged.why
-    days = np.array([_age_days(memory, question.now) for memory in memories])
-    slow = np.array([memory.kind in SLOW_KINDS for memory in memories], dtype=np.bool_)
-    recent = rank.recency(days, slow)
-    evidence = _evidence(memories, question.now)
-    unmet = [clashes(memory.applies, question.environment) for memory in memories]
-    scores = rank.score(fit, recent, evidence) + np.array([_place(memory, question) for memory in memories])
-    scores -= _ELSEWHERE * np.array([bool(clash) for clash in unmet])
-    passed = range(len(memories)) if question.exhaustive else np.flatnonzero(judged.passed)
-    holding = (int(p) for p in passed if not any(clash.proved for clash in unmet[p]))
-    order = sorted(holding, key=lambda p: (-scores[p], memories[p].id))
+    memories, why = found.memories, judged.why
+    passed = range(len(memories)) if question.exhaustive else map(int, np.flatnonzero(judged.passed))
+    unmet = {p: clashes(memories[p].applies, question.environment) for p in passed}
+    # From here on only what passed, a few of some fifty.
+    places = [p for p, those in unmet.items() if not any(clash.proved for clash in those)]
+    kept = [memories[p] for p in places]
+    days = np.array([_age_days(memory, question.now) for memory in kept])
+    recent = rank.recency(days, np.array([memory.kind in SLOW_KINDS for memory in kept], dtype=np.bool_))
+    evidence = _evidence(kept, question.now)
+    score = rank.score(judged.fit[places], recent, evidence)
+    score += np.array([_place(memory, question) for memory in kept])
+    score -= _ELSEWHERE * np.array([bool(unmet[p]) for p in places])
+    scores = dict(zip(places, score.tolist(), strict=True))
+    order = sorted(places, key=lambda p: (-scores[p], memories[p].id))
     if not question.exhaustive:
         order = _without_repeats(_without_unproved(order, memories)[: 3 * question.k], found)
-    for position in order:
-        why[position] |= {"recency": float(recent[position]), "evidence": float(evidence[position])}
-    hits = [Hit(memories[p], float(fit[p]), float(scores[p]), why=why[p]) for p in order[: question.k]]
+    for position, fresh, proved in zip(places, recent.tolist(), evidence.tolist(), strict=True):
+        why[position] |= {"recency": fresh, "evidence": proved}
+    hits = [Hit(memories[p], float(judged.fit[p]), scores[p], why=why[p]) for p in order[: question.k]]
     if question.exhaustive:
         return hits
     return hits[: rank.within_budget([hit_tokens(hit) for hit in hits], question.budget_tokens, question.k)]

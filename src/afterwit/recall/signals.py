@@ -248,7 +248,7 @@ def _met(terms: Sequence[Term], found: Candidates) -> NDArray[np.int8]:
     other_names = spellings(sorted(wanted), found.groups)
     met = np.zeros((len(found.traits), len(terms)), dtype=np.int8)
     for row, told in zip(met, found.traits, strict=True):
-        tokens, meant = told.tokens & wanted, told.concepts & concepts
+        tokens, meant = told.tokens & wanted, told.concepts_among(concepts)
         if not (tokens or meant or other_names):
             continue
         for place, term in enumerate(terms):
@@ -402,12 +402,12 @@ def _relations() -> frozenset[int]:
 
 def _codes(seen: _Columns, asked: Traits, found: Candidates) -> NDArray[np.bool_]:
     """Which code is asked for: one error code is not another. Returns which memories lack it."""
-    codes = {term for term in asked.hard_terms if is_code(term) and not _is_amount(term, asked.folded)}
+    codes = frozenset(term for term in asked.hard_terms if is_code(term) and not _is_amount(term, asked.folded))
     if not codes:
         return np.zeros(seen.size, dtype=np.bool_)
     other_names = spellings(asked.tokens)
     same = np.array(
-        [bool(codes & told.hard_terms) or any(has(told, code, other_names) for code in codes) for told in found.traits],
+        [told.has_hard_term(codes) or any(has(told, code, other_names) for code in codes) for told in found.traits],
         dtype=np.bool_,
     )
     seen.put("same_code", same)

@@ -43,7 +43,10 @@ class SqliteReader(SqlReader):
     def get(self, space: str, ids: Sequence[str]) -> dict[str, Memory]:
         """See `Reader.get`."""
         rows = self._rows(_BY_ID, space, ids)
-        found = {row["id"]: to_memory(space, row) for row in rows}
+        names = rows[0].keys() if rows else []
+        # As dictionaries: a row of the driver looks for a name among all of its names.
+        made = (to_memory(space, dict(zip(names, row, strict=True))) for row in rows)
+        found = {memory.id: memory for memory in made}
         return {id: found[id] for id in ids if id in found}
 
     def vectors(self, space: str, ids: Sequence[str], model: str) -> dict[str, NDArray[np.float32]]:

@@ -34,6 +34,9 @@ _ENDS_IN_S = frozenset("news always perhaps series species physics mathematics l
 _DENIALS = frozenset("not no never longer anymore without 不 没 再 别 未 勿 莫 甭 无".split())
 #: NFKC would make 10² the number 102.
 _POWER = re.compile("[⁰¹²³⁴-⁹₀-₉]+")
+#: Runs of ASCII letters first: most letters of other scripts than CJK are, and need no look ahead.
+_CJK_RUN = re.compile(f"[{CJK}]+")
+_OTHER_WORD = re.compile(rf"(?:[a-zA-Z]+|(?![{CJK}])[^\W\d_])+")
 _QUESTION = re.compile(r"[?？吗]|呢[？?。]?$")
 
 
@@ -70,10 +73,13 @@ def statement_key(text: str) -> str:
 
 def language(text: str) -> str:
     """ "zh" when the text has at least as many CJK letters as words of other scripts, and any at all; else "en"."""
+    if text.isascii():
+        return "en"
     known = plain(text)
-    cjk = len(re.findall(f"[{CJK}]", known))
-    others = len(re.findall(rf"(?:(?![{CJK}])[^\W\d_])+", known))
-    return "zh" if cjk and cjk >= others else "en"
+    cjk = sum(map(len, _CJK_RUN.findall(known)))
+    # There are no more words than letters: those of most Chinese texts need not be counted.
+    is_zh = cjk and (2 * cjk >= len(known) or cjk >= len(_OTHER_WORD.findall(known)))
+    return "zh" if is_zh else "en"
 
 
 def _content(text: str) -> list[str]:

@@ -13,7 +13,8 @@ _QUOTED = re.compile(
     r"\"([^\"\n]{1,80})\"|“([^”\n]{1,80})”|「([^」\n]{1,80})」|『([^』\n]{1,80})』|《([^》\n]{1,80})》|`([^`\n]{1,80})`|"
     r"(?<!\w)['‘]([^'’\n]{1,80})['’](?!\w)"
 )
-_CHUNK = re.compile(rf"(?:[._\-/:@#+$%&~\\]|(?![{CJK}])[^\W_])+(?:,\d{{3}}(?!\d))*")
+_CHUNK = re.compile(rf"(?:[a-zA-Z0-9._\-/:@#+$%&~\\]+|(?![{CJK}])[^\W_])+(?:,\d{{3}}(?!\d))*")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
 _SENTENCE_START = re.compile(r"(?:^|[.!?。！？；;:：\n])\s*[\"'“”‘’(（*\-•]*\s*$")
 _CAMEL_INSIDE = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 
@@ -25,6 +26,7 @@ _ALWAYS = frozenset(
     "monday tuesday wednesday thursday friday saturday sunday january february april june july august september "
     "october november december".split()
 )
+_NEVER_NAMES = STOP_EN | {"user", "ok", "no", "yes", "not"}
 _VERBS_AFTER_NAME = frozenset(
     "is was has had will can likes loves hates prefers uses works lives reports owns leads manages wants needs moved "
     "joined left said says thinks runs speaks knows studies teaches works worked lived became and drinks eats plays "
@@ -78,8 +80,11 @@ def hard_terms(text: str) -> frozenset[str]:
     another sign of a name.
     """
     known = plain(text)
-    terms = {found.group().casefold().rstrip(".,;:!?)") for found in _ADDRESS.finditer(known)}
-    rest = _ADDRESS.sub(" ", known)
+    terms: set[str] = set()
+    rest = known
+    if "@" in known or "://" in known:
+        terms.update(found.group().casefold().rstrip(".,;:!?)") for found in _ADDRESS.finditer(known))
+        rest = _ADDRESS.sub(" ", known)
     terms.update(
         next(filter(None, found.groups())).strip().casefold() for found in _QUOTED.finditer(rest) if any(found.groups())
     )
@@ -90,8 +95,7 @@ def hard_terms(text: str) -> frozenset[str]:
 
 
 def _latin_terms(text: str) -> Iterator[str]:
-    chunks = [(found.start(), found.group()) for found in _CHUNK.finditer(text)]
-    words = [(start, re.sub(r"(?<=\d),(?=\d{3})", "", trim(chunk.rstrip(",")))) for start, chunk in chunks]
+    words = [(found.start(), _without_commas(trim(found.group().rstrip(",")))) for found in _CHUNK.finditer(text)]
     words = [(start, word) for start, word in words if word]
     shouting = text.upper() == text
     lone = len(words) == 1
@@ -104,12 +108,16 @@ def _latin_terms(text: str) -> Iterator[str]:
             yield _NUMBER_WORDS[folded]
         elif folded in _ALWAYS or (len(word) > 1 and word.isupper() and not shouting):
             yield folded
-        elif _is_capitalised(word) and folded not in STOP_EN | {"user", "ok", "no", "yes", "not"}:
+        elif _is_capitalised(word) and folded not in _NEVER_NAMES:
             named = lone or (place + 1 < len(words) and words[place + 1][1] in _VERBS_AFTER_NAME)
             if named or not _SENTENCE_START.search(text[max(0, start - 8) : start]):
                 yield folded
         elif folded == "may" and word == "May" and not _SENTENCE_START.search(text[max(0, start - 8) : start]):
             yield folded
+
+
+def _without_commas(word: str) -> str:
+    return _THOUSANDS.sub("", word) if "," in word else word
 
 
 def _is_capitalised(word: str) -> bool:

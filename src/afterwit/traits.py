@@ -24,6 +24,10 @@ class Traits:
         self._extra = extra
         self._tells: dict[str, bool] = {}
 
+    def take_apart(self) -> None:
+        """Find out now what every question asks for."""
+        _ = self.tokens, self.folded, self.language
+
     @cached_property
     def folded(self) -> str:
         """The text as `text.fold` returns it."""

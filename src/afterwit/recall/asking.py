@@ -1,7 +1,7 @@
 """A question, and the memories that its paths bring: keys first, then words, meaning, time and task."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import zip_longest
@@ -138,25 +138,25 @@ def gather(reader: Reader, space: str, question: Question, asked: Asked, when: T
             found = ranks.setdefault(id, {})
             found[path] = min(position, found.get(path, position))
 
-    def from_text(prefix: str, words: str, vector: NDArray[np.float32] | None, limit: int) -> None:
-        tokens = text.query_tokens(words)
-        said_otherwise = (name for names in spellings(tokens, groups).values() for name in names)
-        tokens = list(dict.fromkeys([*tokens, *sorted(token for name in said_otherwise for token in name)]))
-        if tokens:
-            add(f"{prefix}words", [s.id for s in reader.search_words(space, where, tokens, limit=limit)])
-        if other := _in_other_words(reader, space, words):
-            add(f"{prefix}other_words", [s.id for s in reader.search_words(space, where, other, limit=limit // 2)])
-        if vector is not None:
-            add(f"{prefix}meaning", meaning.nearest(reader, space, where, vector, asked.models, limit=limit))
-
-    for part, vector in zip(parts_of(question.query), asked.query, strict=True):
-        from_text("", part, vector, PATH_LIMIT if part == question.query else PATH_LIMIT // 4)
-    if question.task_text:
-        from_text("task_", question.task_text, asked.task, PATH_LIMIT // 2)
+    sides = _sides(question, asked)
+    if sides[0].vector is not None:
+        meaning.begin(reader, space, where, sides[0].vector, asked.models)
+    # Until the vectors are needed comes all that needs none: of 100,000 rows, they are scanned by then.
+    for side in sides:
+        for path, tokens, limit in _looked_for(reader, space, side, groups):
+            add(path, [s.id for s in reader.search_words(space, where, tokens, limit=limit)])
     if when is not None:
         in_range = replace(where, happened_from=when.start, happened_to=when.end)
         add("time", [m.id for m in reader.find(space, in_range, order=Order.LATEST, limit=PATH_LIMIT)])
-    rows = _with_neighbours(reader, space, reader.get(space, list(ranks)), where)
+    rows = reader.get(space, list(ranks))
+    for memory in rows.values():
+        traits_of(memory).take_apart()
+    for side in sides:
+        if side.vector is not None:
+            near = meaning.nearest(reader, space, where, side.vector, asked.models, limit=side.limit)
+            add(f"{side.prefix}meaning", near)
+    rows |= reader.get(space, [id for id in ranks if id not in rows])
+    rows = _with_neighbours(reader, space, rows, where)
     ids = sorted(rows)
     vectors = meaning.directions(reader, space, ids, asked.models)
     memories = [rows[id] for id in ids]
@@ -169,6 +169,42 @@ def gather(reader: Reader, space: str, question: Question, asked: Asked, when: T
         entities=entities,
         groups=groups,
     )
+
+
+@dataclass(frozen=True)
+class _Side:
+    """A text that is looked for."""
+
+    #: of the names of its paths
+    prefix: str
+    words: str
+    vector: NDArray[np.float32] | None
+    #: candidates that each of its paths may bring
+    limit: int
+
+
+def _sides(question: Question, asked: Asked) -> list[_Side]:
+    """The whole query first."""
+    sides = [
+        _Side("", part, vector, PATH_LIMIT if part == question.query else PATH_LIMIT // 4)
+        for part, vector in zip(parts_of(question.query), asked.query, strict=True)
+    ]
+    if question.task_text:
+        sides.append(_Side("task_", question.task_text, asked.task, PATH_LIMIT // 2))
+    return sides
+
+
+def _looked_for(
+    reader: Reader, space: str, side: _Side, groups: tuple[tuple[str, ...], ...]
+) -> Iterator[tuple[str, list[str], int]]:
+    """Paths by words, with the tokens that are looked for and how many candidates they may bring."""
+    tokens = text.query_tokens(side.words)
+    said_otherwise = (name for names in spellings(tokens, groups).values() for name in names)
+    tokens = list(dict.fromkeys([*tokens, *sorted(token for name in said_otherwise for token in name)]))
+    if tokens:
+        yield f"{side.prefix}words", tokens, side.limit
+    if other := _in_other_words(reader, space, side.words):
+        yield f"{side.prefix}other_words", other, side.limit // 2
 
 
 def _in_other_words(reader: Reader, space: str, words: str) -> list[str]:

@@ -288,8 +288,8 @@ def is_turned(question: str, told: str, names: Collection[str]) -> bool:
         told: folded.
         names: who is named in the question, folded.
     """
-    for name in names:
-        _, _, bare = name.rpartition(":")
+    # Whoever is named first, so that the answer never depends on the order of a set.
+    for bare in sorted({name.rpartition(":")[2] for name in names}, key=lambda bare: (question.find(bare), bare)):
         here, there = question.find(bare), told.find(bare)
         if here < 0 or there < 0:
             continue

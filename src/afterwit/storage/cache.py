@@ -8,6 +8,7 @@ somebody else looks or the transaction fails.
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Generator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -21,7 +22,7 @@ from afterwit.errors import InvalidInput
 from afterwit.records import Alias, KeyFilter
 from afterwit.storage.base import Scored, WordStatistics
 from afterwit.storage.columns import SELECT_KEYS, Columns, Mask, grown
-from afterwit.storage.quantised import QuantisedVectors, exact_cosines
+from afterwit.storage.quantised import QuantisedVectors, Scan, exact_cosines
 from afterwit.storage.ranking import bar, best, bm25_weights
 from afterwit.storage.sqlite_files import driver
 from afterwit.storage.sqlite_words import prefix
@@ -33,8 +34,8 @@ _CHUNK = 10_000
 _POSTING_BUDGET = 64 * 2**20
 #: Key filters whose slots are kept.
 _MOST_MASKS = 8
-#: Candidates compared exactly at first, beyond those asked for.
-_EXTRA_CANDIDATES = 32
+#: Scans that were begun and not asked for yet: one for each thread that searches.
+_MOST_BEGUN = 4
 
 _FROM = f"SELECT {SELECT_KEYS} FROM memory m JOIN word w ON w.row = m.row"  # noqa: S608  constants only
 _ALL_ROWS = f"{_FROM} WHERE m.row BETWEEN ? AND ? ORDER BY m.row"
@@ -83,6 +84,25 @@ class _Passing:
     mean_length: float
 
 
+@dataclass(frozen=True)
+class _Aim:
+    """What vectors are compared with."""
+
+    model_id: int
+    vectors: QuantisedVectors
+    #: unit length, shape (dimensions,)
+    query: NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """A scan under way, and of what."""
+
+    vectors: QuantisedVectors
+    mask: Mask
+    work: "Future[Scan]"
+
+
 @dataclass
 class _Mark:
     """The committed state to go back to, and what was touched since."""
@@ -119,6 +139,7 @@ class SpaceCache:
         self._turns: NDArray[np.int64] | None = None
         self._masks: OrderedDict[tuple[KeyFilter, int], _Passing] = OrderedDict()
         self._active: Mask | None = None
+        self._begun: OrderedDict[bytes, _Begun] = OrderedDict()
         self._mark = None
 
     @property
@@ -193,6 +214,7 @@ class SpaceCache:
         self._turns = None
         self._masks.clear()
         self._active = None
+        self._begun.clear()
 
     def _is_stale(self, connection: Connection) -> bool:
         """Whether reading everything anew is cheaper than following."""
@@ -310,7 +332,8 @@ class SpaceCache:
                 scores[slots] += bm25_weights(
                     counts, lengths[slots], total=passing.total, mean_length=passing.mean_length
                 )
-        found = np.flatnonzero(scores)
+        # Every weight is above 0. Finding what is true takes a fifth of the time of finding what is not 0.
+        found = np.flatnonzero(scores > 0)
         return best(self._columns.column("id"), found, scores[found], limit)
 
     def word_statistics(self, connection: Connection, tokens: Sequence[str]) -> WordStatistics:
@@ -392,33 +415,53 @@ class SpaceCache:
     ) -> list[Scored]:
         """See `Reader.search_vectors`: a scan of the quantised vectors finds all that can be among
         the best, and these are compared exactly."""
-        known = driver(connection).execute(_MODEL, (model,)).fetchone()
-        if known is None or not limit:
+        aim = self._aim(connection, query, model)
+        if aim is None or not limit:
             return []
+        mask = self._passing(where).mask
+        if lacking:
+            mask = mask & ~self._having(connection, lacking)
+        scan = self._begun_scan(aim, mask) or aim.vectors.scan(aim.query, mask)
+        # Whatever may be as good as the last one asked for, if the scan has that one's score about right.
+        likely = bar(scan.scores, limit) - scan.error if limit < len(scan.slots) else -np.inf
+        slots = scan.slots[scan.scores >= likely]
+        scores = self._exact(connection, aim, slots)
+        if len(slots) < len(scan.slots):
+            # Whatever may still be, now that its score is known.
+            least = bar(scores, limit) - scan.error
+            more = scan.slots[(scan.scores < likely) & (scan.scores >= least)]
+            slots = np.concatenate([slots, more])
+            scores = np.concatenate([scores, self._exact(connection, aim, more)])
+        return best(self._columns.column("id"), slots, scores, limit)
+
+    def begin_search_vectors(
+        self, connection: Connection, where: KeyFilter, query: NDArray[np.float32], model: str
+    ) -> None:
+        """See `Reader.begin_search_vectors`."""
+        aim = self._aim(connection, query, model)
+        if aim is not None:
+            mask = self._passing(where).mask
+            self._begun[aim.query.tobytes()] = _Begun(aim.vectors, mask, aim.vectors.begin_scan(aim.query, mask))
+            if len(self._begun) > _MOST_BEGUN:
+                self._begun.popitem(last=False)
+
+    def _begun_scan(self, aim: _Aim, mask: Mask) -> Scan | None:
+        """What a scan that was begun has found, unless anything has changed since."""
+        begun = self._begun.pop(aim.query.tobytes(), None)
+        if begun is None or begun.vectors is not aim.vectors or begun.mask is not mask:
+            return None
+        return begun.work.result()
+
+    def _aim(self, connection: Connection, query: NDArray[np.float32], model: str) -> _Aim | None:
+        known = driver(connection).execute(_MODEL, (model,)).fetchone()
+        if known is None:
+            return None
         model_id, dimensions = known
         if query.shape != (dimensions,):
             raise InvalidInput(f"A query to {model} needs {dimensions} numbers, not shape {query.shape}.")
         length = float(np.linalg.norm(query))
-        query = (query / (length or 1.0)).astype(np.float32)
         vectors = self._vectors(connection, model_id, dimensions)
-        mask = self._passing(where).mask
-        if lacking:
-            mask = mask & ~self._having(connection, lacking)
-        scan = vectors.scan(query, mask)
-        likely = limit + _EXTRA_CANDIDATES
-        if likely >= len(scan.slots):
-            slots = scan.slots
-            scores = self._exact(connection, model_id, query, slots)
-        else:
-            least_likely = bar(scan.scores, likely)
-            slots = scan.slots[scan.scores >= least_likely]
-            scores = self._exact(connection, model_id, query, slots)
-            # Whatever may still be as good as the last one asked for.
-            least = bar(scores, limit) - scan.error
-            more = scan.slots[(scan.scores < least_likely) & (scan.scores >= least)]
-            slots = np.concatenate([slots, more])
-            scores = np.concatenate([scores, self._exact(connection, model_id, query, more)])
-        return best(self._columns.column("id"), slots, scores, limit)
+        return _Aim(model_id, vectors, (query / (length or 1.0)).astype(np.float32))
 
     def other_models(self, connection: Connection, model: str) -> list[str]:
         """See `Reader.other_models`."""
@@ -469,18 +512,16 @@ class SpaceCache:
             numbers = np.fromiter((row & _NUMBER_MASK for row, _ in chunk), dtype=np.int64, count=len(chunk))
             vectors.put(self._slot_of[numbers].astype(np.int64), b"".join(data for _, data in chunk))
 
-    def _exact(
-        self, connection: Connection, model_id: int, query: NDArray[np.float32], slots: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def _exact(self, connection: Connection, aim: _Aim, slots: NDArray[np.int64]) -> NDArray[np.float64]:
         scores = np.empty(len(slots), dtype=np.float64)
         if not len(slots):
             return scores
         numbers = self._columns.column("number")[slots].astype(np.int64)
         low = self._bounds()[0]
         place = {low + int(number): index for index, number in enumerate(numbers)}
-        found = driver(connection).execute(_SOME_VECTORS, (model_id, _json(list(place)))).fetchall()
+        found = driver(connection).execute(_SOME_VECTORS, (aim.model_id, _json(list(place)))).fetchall()
         order = [place[row] for row, _ in found]
-        scores[order] = exact_cosines(b"".join(data for _, data in found), query)
+        scores[order] = exact_cosines(b"".join(data for _, data in found), aim.query)
         return scores
 
 

@@ -1,6 +1,9 @@
 """Vectors of one model as one byte per dimension: small enough to keep, fast to scan, and close
 enough to tell which few must be compared exactly."""
 
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +20,8 @@ from afterwit.storage.columns import Mask, grown
 #: Gathering rows one by one costs as much as scanning about this many in a row.
 _GATHER_COST = 4
 _BLOCK = 8192
+#: Rows from which a scan takes longer than to start a thread for it: a millisecond.
+_WORTH_A_THREAD = 20_000
 #: Standard deviations of the quantisation error that the candidates' margin covers: a miss would
 #: be an eight-sigma event.
 _SIGMAS = 8.0
@@ -90,21 +95,50 @@ class QuantisedVectors:
             query: float32 of shape (dimensions,), unit length.
             mask: shape (slots,).
         """
-        count = min(len(mask), len(self._present))
-        chosen = mask[:count] & self._present[:count]
-        slots = np.flatnonzero(chosen)
-        code, scale, residual = _quantise(query[None, :])
-        if len(slots) * _GATHER_COST < count:
-            scores = _dot(code, self._codes[slots])
+        return self._prepared(query, mask)()
+
+    def begin_scan(self, query: npt.NDArray[np.float32], mask: Mask) -> "Future[Scan]":
+        """Begin what `scan` does, in a thread of its own where that is worth it.
+
+        The slots in the mask are read while it lasts; all others may change.
+        """
+        work: Future[Scan] = Future()
+        scan = self._prepared(query, mask)
+
+        def run() -> None:
+            try:
+                work.set_result(scan())
+            except BaseException as error:  # noqa: BLE001 - belongs to who waits for the result
+                work.set_exception(error)
+
+        if len(mask) < _WORTH_A_THREAD:
+            run()
         else:
-            scores = _dot(code, self._codes[:count])
-            if len(slots) < count:
-                scores = scores[slots]
-        # Only now: the scale of a slot without a vector is whatever was in its memory before.
-        scores *= self._scales[slots] if len(slots) < count else self._scales[:count]
-        scores *= scale[0]
+            threading.Thread(target=run, name="afterwit-scan").start()
+        return work
+
+    def _prepared(self, query: npt.NDArray[np.float32], mask: Mask) -> Callable[[], Scan]:
+        """The scan, all that it needs at hand."""
+        count = min(len(mask), len(self._present))
+        slots = np.flatnonzero(mask[:count] & self._present[:count])
+        code, scale, residual = _quantise(query[None, :])
+        codes, scales = self._codes[:count], self._scales[:count]
         certainty = min(1.0, _SIGMAS / float(np.sqrt(self.dimensions)))
-        return Scan(slots, scores, certainty * (self._residual + residual) + 1e-5)
+        error = certainty * (self._residual + residual) + 1e-5
+
+        def scan() -> Scan:
+            if len(slots) * _GATHER_COST < count:
+                scores = _dot(code, codes[slots])
+            else:
+                scores = _dot(code, codes)
+                if len(slots) < count:
+                    scores = scores[slots]
+            # Only now: the scale of a slot without a vector is whatever was in its memory before.
+            scores *= scales[slots] if len(slots) < count else scales
+            scores *= scale[0]
+            return Scan(slots, scores, error)
+
+        return scan
 
 
 def _quantise(rows: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32], float]:

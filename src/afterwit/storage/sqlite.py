@@ -115,6 +115,12 @@ class _Searching(SqliteReader):
         with self._searching(space) as found:
             return [] if found is None else found[1].search_words(found[0], where, tokens, limit)
 
+    def begin_search_vectors(self, space: str, where: KeyFilter, query: NDArray[np.float32], model: str) -> None:
+        """See `Reader.begin_search_vectors`."""
+        with self._searching(space) as found:
+            if found is not None:
+                found[1].begin_search_vectors(found[0], where, query, model)
+
     def search_vectors(
         self, space: str, where: KeyFilter, query: NDArray[np.float32], model: str, *, limit: int, lacking: str = ""
     ) -> list[Scored]:
@@ -163,6 +169,17 @@ class _Snapshot(_Searching):
     def __init__(self, connection: Connection, caches: _Caches) -> None:
         self._connection = connection
         self._caches = caches
+        self._space_ids: dict[str, int] = {}
+
+    def _space_id(self, connection: Connection, space: str) -> int | None:
+        """The number of a space, looked up once: a search asks a dozen times."""
+        known = self._space_ids.get(space)
+        if known is None:
+            found = super()._space_id(connection, space)
+            if found is None:
+                return None
+            known = self._space_ids[space] = found
+        return known
 
     @contextmanager
     def _reading(self) -> Generator[Connection]:

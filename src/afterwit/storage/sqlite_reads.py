@@ -43,7 +43,7 @@ class SqliteReader(SqlReader):
     def get(self, space: str, ids: Sequence[str]) -> dict[str, Memory]:
         """See `Reader.get`."""
         rows = self._rows(_BY_ID, space, ids)
-        names = rows[0].keys() if rows else []
+        names: list[str] = rows[0].keys() if rows else []
         # As dictionaries: a row of the driver looks for a name among all of its names.
         made = (to_memory(space, dict(zip(names, row, strict=True))) for row in rows)
         found = {memory.id: memory for memory in made}
@@ -92,7 +92,6 @@ class SqliteReader(SqlReader):
         cursor.row_factory = sqlite3.Row
         return cursor
 
-    @staticmethod
-    def _space_id(connection: Connection, space: str) -> int | None:
+    def _space_id(self, connection: Connection, space: str) -> int | None:
         found = driver(connection).execute(_SPACE_ID, (space,)).fetchone()
         return None if found is None else found[0]

@@ -24,7 +24,7 @@ from afterwit.records import (
     Trust,
     Vector,
 )
-from afterwit.storage import Reader, Store
+from afterwit.storage import Reader, Scored, Store
 from afterwit.testing.samples import (
     DIMENSIONS,
     MODEL,
@@ -152,6 +152,32 @@ class SearchContract:
         assert store.search_vectors(SPACE, KeyFilter(), direction(1), "model-c", limit=5) == []
         assert store.models(SPACE) == {MODEL: 1, "model-b": 1}
         assert list(store.vectors(SPACE, [memory_id(1), memory_id(2)], MODEL)) == [memory_id(1)]
+
+    def test_a_search_that_was_begun_finds_what_one_that_was_not_finds(self, store: Store) -> None:
+        put_memories(store, memory(1), memory(2), memory(3))
+
+        def begin(model: str = MODEL) -> None:
+            store.begin_search_vectors(SPACE, KeyFilter(), direction(3), model)
+
+        def found(where: KeyFilter) -> list[Scored]:
+            return store.search_vectors(SPACE, where, direction(3), MODEL, limit=5)
+
+        plain = found(KeyFilter())
+        begin()
+        assert found(KeyFilter()) == plain
+        begin()
+        put_memories(store, memory(4))
+        assert set(ids(found(KeyFilter()))) == {memory_id(number) for number in (1, 2, 3, 4)}
+        begin()
+        with store.transaction(SPACE, now=NOW, actor="test") as transaction:
+            transaction.apply([Retire(memory_id(4), Status.FORGOTTEN)])
+            assert found(KeyFilter()) != plain
+        assert found(KeyFilter()) == plain
+        begin()
+        assert found(KeyFilter(scopes=("project:other",))) == []
+        begin("unknown")
+        store.begin_search_vectors(OTHER, KeyFilter(), direction(3), MODEL)
+        assert found(KeyFilter()) == plain
 
     def test_vectors_are_filled_in_replaced_and_dropped(self, store: Store) -> None:
         put_memories(store, memory(1))

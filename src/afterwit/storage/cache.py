@@ -34,6 +34,8 @@ _CHUNK = 10_000
 _POSTING_BUDGET = 64 * 2**20
 #: Key filters whose slots are kept.
 _MOST_MASKS = 8
+#: Words whose numbers of memories are kept.
+_MOST_COUNTED = 20_000
 #: Scans that were begun and not asked for yet: one for each thread that searches.
 _MOST_BEGUN = 4
 
@@ -95,6 +97,15 @@ class _Aim:
 
 
 @dataclass(frozen=True)
+class Compared:
+    """What a search by vectors found, and the vectors that were read for it."""
+
+    best: list[Scored]
+    #: id -> little-endian float16; these and some more
+    vectors: dict[str, bytes]
+
+
+@dataclass(frozen=True)
 class _Begun:
     """A scan under way, and of what."""
 
@@ -138,7 +149,9 @@ class SpaceCache:
         self._others: dict[str, list[str]] = {}
         self._turns: NDArray[np.int64] | None = None
         self._masks: OrderedDict[tuple[KeyFilter, int], _Passing] = OrderedDict()
-        self._active: Mask | None = None
+        #: active memories and their number; of each word that was asked for, how many have it
+        self._active: tuple[Mask, int] | None = None
+        self._containing: dict[str, int] = {}
         self._begun: OrderedDict[bytes, _Begun] = OrderedDict()
         self._mark = None
 
@@ -214,6 +227,7 @@ class SpaceCache:
         self._turns = None
         self._masks.clear()
         self._active = None
+        self._containing.clear()
         self._begun.clear()
 
     def _is_stale(self, connection: Connection) -> bool:
@@ -339,12 +353,14 @@ class SpaceCache:
     def word_statistics(self, connection: Connection, tokens: Sequence[str]) -> WordStatistics:
         """See `Reader.word_statistics`."""
         if self._active is None:
-            self._active = self._columns.active()
-        active = self._active
-        containing = {
-            token: int(np.count_nonzero(active[self._posting(connection, token).slots])) for token in set(tokens)
-        }
-        return WordStatistics(int(np.count_nonzero(active)), containing)
+            active = self._columns.active()
+            self._active = active, int(np.count_nonzero(active))
+        active, total = self._active
+        if len(self._containing) > _MOST_COUNTED:
+            self._containing.clear()
+        for token in set(tokens) - self._containing.keys():
+            self._containing[token] = int(np.count_nonzero(active[self._posting(connection, token).slots]))
+        return WordStatistics(total, {token: self._containing[token] for token in tokens})
 
     def _passing(self, where: KeyFilter) -> "_Passing":
         """What passes the filter, kept until something changes: searches differ in little but the moment of asking,
@@ -412,12 +428,12 @@ class SpaceCache:
         model: str,
         limit: int,
         lacking: str,
-    ) -> list[Scored]:
+    ) -> "Compared":
         """See `Reader.search_vectors`: a scan of the quantised vectors finds all that can be among
         the best, and these are compared exactly."""
         aim = self._aim(connection, query, model)
         if aim is None or not limit:
-            return []
+            return Compared([], {})
         mask = self._passing(where).mask
         if lacking:
             mask = mask & ~self._having(connection, lacking)
@@ -425,14 +441,16 @@ class SpaceCache:
         # Whatever may be as good as the last one asked for, if the scan has that one's score about right.
         likely = bar(scan.scores, limit) - scan.error if limit < len(scan.slots) else -np.inf
         slots = scan.slots[scan.scores >= likely]
-        scores = self._exact(connection, aim, slots)
+        scores, data = self._exact(connection, aim, slots)
         if len(slots) < len(scan.slots):
             # Whatever may still be, now that its score is known.
             least = bar(scores, limit) - scan.error
             more = scan.slots[(scan.scores < likely) & (scan.scores >= least)]
-            slots = np.concatenate([slots, more])
-            scores = np.concatenate([scores, self._exact(connection, aim, more)])
-        return best(self._columns.column("id"), slots, scores, limit)
+            further, read = self._exact(connection, aim, more)
+            slots, scores = np.concatenate([slots, more]), np.concatenate([scores, further])
+            data |= read
+        ids = self._columns.column("id")
+        return Compared(best(ids, slots, scores, limit), {ids[slot].decode("ascii"): data[slot] for slot in data})
 
     def begin_search_vectors(
         self, connection: Connection, where: KeyFilter, query: NDArray[np.float32], model: str
@@ -512,17 +530,18 @@ class SpaceCache:
             numbers = np.fromiter((row & _NUMBER_MASK for row, _ in chunk), dtype=np.int64, count=len(chunk))
             vectors.put(self._slot_of[numbers].astype(np.int64), b"".join(data for _, data in chunk))
 
-    def _exact(self, connection: Connection, aim: _Aim, slots: NDArray[np.int64]) -> NDArray[np.float64]:
-        scores = np.empty(len(slots), dtype=np.float64)
+    def _exact(
+        self, connection: Connection, aim: _Aim, slots: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], dict[int, bytes]]:
+        """Cosines of some slots, and their vectors as they are stored."""
         if not len(slots):
-            return scores
+            return np.empty(0, dtype=np.float64), {}
         numbers = self._columns.column("number")[slots].astype(np.int64)
         low = self._bounds()[0]
-        place = {low + int(number): index for index, number in enumerate(numbers)}
-        found = driver(connection).execute(_SOME_VECTORS, (aim.model_id, _json(list(place)))).fetchall()
-        order = [place[row] for row, _ in found]
-        scores[order] = exact_cosines(b"".join(data for _, data in found), aim.query)
-        return scores
+        slot_of = {low + number: slot for number, slot in zip(numbers.tolist(), slots.tolist(), strict=True)}
+        found = driver(connection).execute(_SOME_VECTORS, (aim.model_id, _json(list(slot_of)))).fetchall()
+        data = {slot_of[row]: stored for row, stored in found}
+        return exact_cosines(b"".join(data[slot] for slot in slots.tolist()), aim.query), data
 
 
 def _json(rows: Sequence[int]) -> str:

@@ -26,8 +26,9 @@ def bar(scores: NDArray[Any], count: int) -> Any:
     """
     blocks = len(scores) // _BLOCK
     if blocks > 2 * count:
-        # So many blocks have a score as good as their largest ones that nothing below can be among the best.
-        tops = scores[: blocks * _BLOCK].reshape(blocks, _BLOCK).max(axis=1)
+        # So many blocks have a score as good as their largest ones that nothing below can be among the best. A block
+        # is every so-many-th score, so that many of them are compared at once.
+        tops = scores[: blocks * _BLOCK].reshape(_BLOCK, blocks).max(axis=0)
         scores = scores[scores >= np.partition(tops, blocks - count)[blocks - count]]
     return np.partition(scores, len(scores) - count)[len(scores) - count]
 

@@ -37,7 +37,7 @@ from afterwit.storage.sqlite_files import (
     require_fts5,
     use_write_ahead_log,
 )
-from afterwit.storage.sqlite_reads import SqliteReader
+from afterwit.storage.sqlite_reads import SqliteReader, to_array
 from afterwit.storage.sqlite_words import CREATE_WORD_INDEX, SqliteWords, merge
 
 #: Bytes that the caches of all spaces together may hold; the space in use is always kept.
@@ -127,7 +127,14 @@ class _Searching(SqliteReader):
         """See `Reader.search_vectors`."""
         checked_limit(limit)
         with self._searching(space) as found:
-            return [] if found is None else found[1].search_vectors(found[0], where, query, model, limit, lacking)
+            if found is None:
+                return []
+            compared = found[1].search_vectors(found[0], where, query, model, limit, lacking)
+        self._keep_vectors(space, model, compared.vectors)
+        return compared.best
+
+    def _keep_vectors(self, space: str, model: str, vectors: dict[str, bytes]) -> None:
+        """Take note of vectors that were read; for whoever may be asked for them in a moment."""
 
     def other_models(self, space: str, model: str) -> list[str]:
         """See `Reader.other_models`."""
@@ -170,6 +177,16 @@ class _Snapshot(_Searching):
         self._connection = connection
         self._caches = caches
         self._space_ids: dict[str, int] = {}
+        self._vectors: dict[tuple[str, str], dict[str, bytes]] = {}
+
+    def vectors(self, space: str, ids: Sequence[str], model: str) -> dict[str, NDArray[np.float32]]:
+        """See `Reader.vectors`. What was compared with a query is not read again."""
+        known = self._vectors.get((space, model), {})
+        found = {id: to_array(known[id]) for id in ids if id in known}
+        return found | super().vectors(space, [id for id in ids if id not in known], model)
+
+    def _keep_vectors(self, space: str, model: str, vectors: dict[str, bytes]) -> None:
+        self._vectors.setdefault((space, model), {}).update(vectors)
 
     def _space_id(self, connection: Connection, space: str) -> int | None:
         """The number of a space, looked up once: a search asks a dozen times."""

@@ -31,6 +31,11 @@ _LINKS = (
 )
 
 
+def to_array(data: bytes) -> NDArray[np.float32]:
+    """A stored vector, little-endian float16, as float32 of shape (dimensions,)."""
+    return np.frombuffer(data, dtype="<f2").astype(np.float32)
+
+
 class SqliteReader(SqlReader):
     """`SqlReader` with the statements of a search in the words of SQLite."""
 
@@ -52,7 +57,7 @@ class SqliteReader(SqlReader):
     def vectors(self, space: str, ids: Sequence[str], model: str) -> dict[str, NDArray[np.float32]]:
         """See `Reader.vectors`."""
         rows = self._rows(_VECTORS, space, ids, model)
-        return {id: np.frombuffer(data, dtype="<f2").astype(np.float32) for id, data in rows}
+        return {id: to_array(data) for id, data in rows}
 
     def links(self, space: str, ids: Sequence[str]) -> list[Link]:
         """See `Reader.links`."""

@@ -33,12 +33,13 @@ _KINDS: dict[str, _Kind] = {
             r"什么时候|何时|几点|哪(?:一)?天|几号|几月|哪年|哪个月|星期几|周几|时间是|日期|截止",
         ),
         (
-            rf"\b(?:{_MONTHS}|{_DAYS})\b|\b\d{{1,2}}(?::\d\d)?\s?(?:am|pm|o'clock)\b|\b\d{{1,2}}:\d\d\b|"
-            r"\b(?:19|20)\d\d\b|"
-            r"\b(?:every|each|first|last|second|next|until|by|since|before|after|during)\b.{0,12}"
+            # One look for the beginning of a word, not one for each of these.
+            rf"\b(?:(?:{_MONTHS}|{_DAYS})\b|\d{{1,2}}(?::\d\d)?\s?(?:am|pm|o'clock)\b|\d{{1,2}}:\d\d\b|"
+            r"(?:19|20)\d\d\b|"
+            r"(?:every|each|first|last|second|next|until|by|since|before|after|during)\b.{0,12}"
             rf"\b(?:day|week|month|year|quarter|hour|morning|evening|night|noon|{_MONTHS}|{_DAYS})s?\b|"
-            r"\b(?:morning|evening|noon|night|midnight|weekend|weekday|spring|summer|autumn|winter)s?\b|"
-            r"\b(?:dai|week|month|year)ly\b|\bat \d",
+            r"(?:morning|evening|noon|night|midnight|weekend|weekday|spring|summer|autumn|winter)s?\b|"
+            r"(?:dai|week|month|year)ly\b|at \d)",
             r"[\d一二三四五六七八九十]\s?(?:月|日|号|点|年|时)|周[一二三四五六日末]|星期|每(?:天|周|月|年|季|晚|日)|凌晨|早上|"
             r"上午|中午|下午|晚上|傍晚|[天日时]之?[内后前]|月底|月初|年底|年初|春节|季度|饭后|饭前",
         ),
@@ -51,10 +52,10 @@ _KINDS: dict[str, _Kind] = {
             r"多久|多长时间|几(?:天|周|个月|小时|分钟|年)|多少(?:天|秒|分钟|小时)|间隔|频率|时长",
         ),
         (
-            rf"\b(?:\d+|{_NUMBER}|couple|few)[\s-]?"
+            rf"\b(?:(?:\d+|{_NUMBER}|couple|few)[\s-]?"
             r"(?:ms|s|sec|min|h|second|minute|hour|day|night|week|month|year|millisecond)s?\b|"
-            r"\b(?:dai|week|month|hour|year|night|annual)ly\b|"
-            rf"\b(?:every|each) .{{0,10}}\b(?:day|week|month|year|hour|quarter|{_DAYS})|\buntil\b",
+            r"(?:dai|week|month|hour|year|night|annual)ly\b|"
+            rf"(?:every|each) .{{0,10}}\b(?:day|week|month|year|hour|quarter|{_DAYS})|until\b)",
             rf"[\d{_DIGIT_ZH}几]\s?(?:个)?(?:毫秒|秒|分钟|小时|天|日|晚|周|星期|个月|月|年)|每(?:天|周|月|年|季|小时|隔|日|晚)",
         ),
     ),
@@ -132,8 +133,7 @@ _NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][a-z]+")
 _ROLE = re.compile(
     r"\b(?:doctor|dentist|plumber|manager|team|wife|husband|brother|sister|mother|father|friend|neighbou?r|colleague|"
     r"owner|lead|teacher|engineer|landlord|customer|support|reception|admin)s?\b|"
-    r"经理|医生|老师|同事|朋友|邻居|客服|负责|团队|组|妻子|丈夫|部门|老板|联系人|[王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗郑唐]",
-    re.IGNORECASE,
+    r"经理|医生|老师|同事|朋友|邻居|客服|负责|团队|组|妻子|丈夫|部门|老板|联系人|[王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗郑唐]"
 )
 
 _OF_FAILURE = re.compile(
@@ -172,7 +172,7 @@ def tells(kind: str, folded: str) -> bool:
 
 def names_somebody(text: str) -> bool:
     """Whether a text, not folded, names somebody or the part that somebody plays."""
-    return _NAME.search(text) is not None or _ROLE.search(text) is not None
+    return _NAME.search(text) is not None or _ROLE.search(text.lower()) is not None
 
 
 def asks_something(query: str) -> bool:

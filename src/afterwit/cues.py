@@ -5,6 +5,7 @@ those of `vocabulary.TOPICS`. A cue may be wrong; it counts as evidence, never a
 """
 
 import re
+from functools import lru_cache
 
 #: topic -> (English cue, matched at word starts; Chinese cue)
 _CUES: dict[str, tuple[str, str]] = {
@@ -191,9 +192,9 @@ _CUES: dict[str, tuple[str, str]] = {
     ),
 }
 
-_ENGLISH = {topic: re.compile(rf"\b(?:{english})", re.IGNORECASE) for topic, (english, _) in _CUES.items()}
+_ENGLISH = {topic: re.compile(rf"\b(?:{english})") for topic, (english, _) in _CUES.items()}
 _CHINESE = {topic: re.compile(chinese) for topic, (_, chinese) in _CUES.items()}
-_ANY_ENGLISH = re.compile("|".join(pattern.pattern for pattern in _ENGLISH.values()), re.IGNORECASE)
+_ANY_ENGLISH = re.compile("|".join(pattern.pattern for pattern in _ENGLISH.values()))
 _ANY_CHINESE = re.compile("|".join(pattern.pattern for pattern in _CHINESE.values()))
 
 
@@ -204,7 +205,23 @@ def topics_of(folded: str) -> frozenset[str]:
 
 def speaks_of_any(folded: str, topics: frozenset[str]) -> bool:
     """Whether a folded text speaks of at least one of some topics; quicker than `topics_of`."""
-    return any(topic in _CUES and _speaks_of(folded, topic) for topic in topics)
+    english, chinese = _cues_of(topics)
+    if english is None or chinese is None:
+        return False
+    return english.search(folded) is not None or (not folded.isascii() and chinese.search(folded) is not None)
+
+
+# Asked of every candidate of a search in turn.
+@lru_cache(maxsize=64)
+def _cues_of(topics: frozenset[str]) -> tuple[re.Pattern[str] | None, re.Pattern[str] | None]:
+    """The cues of several topics as one pattern for each language; None for none."""
+    cues = [_CUES[topic] for topic in sorted(topics) if topic in _CUES]
+    if not cues:
+        return None, None
+    return (
+        re.compile(rf"\b(?:{'|'.join(english for english, _ in cues)})"),
+        re.compile("|".join(chinese for _, chinese in cues)),
+    )
 
 
 def has_topic(folded: str) -> bool:

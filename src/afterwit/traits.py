@@ -6,12 +6,12 @@ from functools import cached_property, lru_cache
 
 from afterwit import answers, text
 from afterwit.concepts import concepts_of
-from afterwit.cues import has_topic, speaks_of_any, topics_of
+from afterwit.cues import speaks_of_any, topics_of
 from afterwit.records import Memory
 
 
 class Traits:
-    """Traits of one text; each is computed when it is first asked for."""
+    """Traits of one text: what every question asks for, and more that is computed when it is first asked for."""
 
     def __init__(self, words: str, *, extra: str = "") -> None:
         """Take a text.
@@ -21,22 +21,13 @@ class Traits:
             extra: further words by which it is found, such as subject, topic and tags.
         """
         self._text = words
-        self._extra = extra
         self._tells: dict[str, bool] = {}
-
-    def take_apart(self) -> None:
-        """Find out now what every question asks for."""
-        _ = self.tokens, self.folded, self.language
-
-    @cached_property
-    def folded(self) -> str:
-        """The text as `text.fold` returns it."""
-        return text.fold(self._text)
-
-    @cached_property
-    def tokens(self) -> frozenset[str]:
-        """Index tokens of the text and the further words."""
-        return frozenset(text.index_tokens(f"{self._text}\n{self._extra}" if self._extra else self._text))
+        #: the text as `text.fold` returns it
+        self.folded = text.fold(words)
+        #: index tokens of the text and the further words
+        self.tokens = frozenset(text.index_tokens(f"{words}\n{extra}" if extra else words))
+        #: "zh" or "en"
+        self.language = text.language(words)
 
     @cached_property
     def concepts(self) -> frozenset[int]:
@@ -65,11 +56,6 @@ class Traits:
         return speaks_of_any(self.folded, topics)
 
     @cached_property
-    def has_topic(self) -> bool:
-        """Whether it speaks of any topic at all."""
-        return has_topic(self.folded)
-
-    @cached_property
     def hard_terms(self) -> frozenset[str]:
         """Numbers, names and identifiers: what must agree for two texts to mean the same."""
         return text.hard_terms(self._text)
@@ -80,11 +66,6 @@ class Traits:
         if not any(term.isdigit() or term in self.folded for term in terms):
             return False
         return not terms.isdisjoint(self.hard_terms)
-
-    @cached_property
-    def language(self) -> str:
-        """ "zh" or "en"."""
-        return text.language(self._text)
 
 
 _DIGITS = re.compile(r"\d")

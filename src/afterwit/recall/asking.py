@@ -149,8 +149,7 @@ def gather(reader: Reader, space: str, question: Question, asked: Asked, when: T
         in_range = replace(where, happened_from=when.start, happened_to=when.end)
         add("time", [m.id for m in reader.find(space, in_range, order=Order.LATEST, limit=PATH_LIMIT)])
     rows = reader.get(space, list(ranks))
-    for memory in rows.values():
-        traits_of(memory).take_apart()
+    traits = {id: traits_of(memory) for id, memory in rows.items()}
     for side in sides:
         if side.vector is not None:
             near = meaning.nearest(reader, space, where, side.vector, asked.models, limit=side.limit)
@@ -164,7 +163,7 @@ def gather(reader: Reader, space: str, question: Question, asked: Asked, when: T
         memories=memories,
         paths=[ranks.get(id, {"neighbour": 1.0}) for id in ids],
         vectors=[vectors.get(id) for id in ids],
-        traits=[traits_of(memory) for memory in memories],
+        traits=[traits.get(memory.id) or traits_of(memory) for memory in memories],
         models=asked.models,
         entities=entities,
         groups=groups,

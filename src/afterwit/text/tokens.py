@@ -20,6 +20,8 @@ MAX_TOKEN = 256
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _WIDE_STOP = re.compile("[，。；：！？、（）【】《》「」『』“”‘…·—]")
+#: Those that would become part of a word.
+_WIDE_JOINT = re.compile("[：’…]")
 _APOSTROPHE = re.compile(r"(?<=[^\W\d_])['’](?:s\b)?(?=\w|\b|$)")
 # Runs of ASCII first, which need no look ahead: a third of the time; a seventh where there is nothing else.
 _CHUNK = re.compile(rf"[{CJK}]+|(?:[a-zA-Z0-9._\-/:@#+$%&~\\]+|(?![{CJK}])[^\W_])+")
@@ -28,6 +30,7 @@ _IS_CJK = re.compile(f"[{CJK}]")
 _PIECE = re.compile(r"[/\\:@]+")
 _VERSION = re.compile(r"v?\d+(?:\.\d+)+(?:[-+._]?[a-z0-9]+(?:[.\-][a-z0-9]+)*)?", re.IGNORECASE)
 _HEX = re.compile(r"(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,}", re.IGNORECASE)
+_MARKS = re.compile(r"[._\-#+$%&~]+")
 _WORD = re.compile(r"[^\W\d_]+|\d+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -114,7 +117,7 @@ def index_tokens(text: str) -> list[str]:
     """
     found: list[str] = []
     for chunk in _chunks(text):
-        if _IS_CJK.match(chunk):
+        if _is_cjk(chunk):
             found.extend(chunk)
             found.extend(map("".join, pairwise(chunk)))
         else:
@@ -145,7 +148,7 @@ def query_runs(text: str) -> tuple[list[tuple[str, bool]], list[tuple[str, bool]
     dropped: list[tuple[str, bool]] = []
     mixed = text.upper() != text  # then IT and US in capitals are names
     for chunk in _chunks(text):
-        if _IS_CJK.match(chunk):
+        if _is_cjk(chunk):
             kept.extend((run, True) for run in _content_runs(chunk))
             dropped.append((chunk, True))
         else:
@@ -154,11 +157,16 @@ def query_runs(text: str) -> tuple[list[tuple[str, bool]], list[tuple[str, bool]
     return kept, dropped
 
 
+def _is_cjk(chunk: str) -> bool:
+    return not chunk[0].isascii() and _IS_CJK.match(chunk) is not None
+
+
 def _chunks(text: str) -> list[str]:
     """Runs of CJK letters and of everything that can be part of a word or identifier, simplified, case kept."""
     is_ascii = text.isascii()
     if not is_ascii:
-        text = _plain(_WIDE_STOP.sub(" ", text))
+        # Most need no text of their own.
+        text = _plain(_WIDE_STOP.sub(" ", text)) if _WIDE_JOINT.search(text) else plain(text)
     if "'" in text or "’" in text:
         text = _APOSTROPHE.sub("", text)
     return (_ASCII_CHUNK if is_ascii else _CHUNK).findall(text)
@@ -203,6 +211,11 @@ def trim(chunk: str) -> str:
 def _identifier_tokens(chunk: str) -> Iterator[str]:
     whole = chunk.casefold()
     yield whole[:MAX_TOKEN]
+    if chunk.isalnum():
+        # E4711 or getUser: none of what marks tell.
+        if not _HEX.fullmatch(chunk):
+            yield from _part_words(chunk)
+        return
     yield _edge(whole)
     if _is_version(chunk):
         yield from _version_prefixes(whole)
@@ -241,7 +254,7 @@ def _version_prefixes(version: str) -> Iterator[str]:
 
 
 def _part_words(piece: str) -> Iterator[str]:
-    for part in re.split(r"[._\-#+$%&~]+", piece):
+    for part in _MARKS.split(piece):
         words = [word for run in _WORD.findall(part) for word in _CAMEL.split(run)]
         if len(words) > 1 and len(part) > 1:
             yield part.casefold()[:MAX_TOKEN]

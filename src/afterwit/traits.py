@@ -25,7 +25,7 @@ class Traits:
         #: the text as `text.fold` returns it
         self.folded = text.fold(words)
         #: index tokens of the text and the further words
-        self.tokens = frozenset(text.index_tokens(f"{words}\n{extra}" if extra else words))
+        self.tokens = frozenset(text.index_tokens(words)).union(text.index_tokens(extra))
         #: "zh" or "en"
         self.language = text.language(words)
 

@@ -6,7 +6,7 @@ the texts and the farther apart their languages. The lists are written folded, s
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -30,8 +30,8 @@ class Lexicon:
     by_token: dict[str, tuple[tuple[frozenset[str], int], ...]]
     #: Chinese word -> concepts
     chinese: dict[str, frozenset[int]]
-    #: concept -> its expressions, each as its first token and the others
-    expressions: dict[int, tuple[tuple[str, frozenset[str]], ...]]
+    #: concept -> the entries of `by_token` that stand for it, each with its first token
+    expressions: dict[int, list[tuple[str, tuple[frozenset[str], int]]]]
     #: concept -> index tokens of its words of one token
     words: dict[int, tuple[str, ...]]
     #: those concepts that are only fields
@@ -45,6 +45,7 @@ def concepts_of(tokens: frozenset[str], among: frozenset[int] | None = None) -> 
         tokens: its index tokens.
         among: only these are looked for, which is quicker; None = all.
     """
+    by_token: Mapping[str, Sequence[tuple[frozenset[str], int]]]
     by_token = lexicon().by_token if among is None else _expressions(among)
     known = by_token.keys() & tokens
     return frozenset(concept for token in known for rest, concept in by_token[token] if rest <= tokens)
@@ -52,13 +53,13 @@ def concepts_of(tokens: frozenset[str], among: frozenset[int] | None = None) -> 
 
 # Asked of every candidate of a search in turn.
 @lru_cache(maxsize=64)
-def _expressions(concepts: frozenset[int]) -> dict[str, tuple[tuple[frozenset[str], int], ...]]:
+def _expressions(concepts: frozenset[int]) -> Mapping[str, Sequence[tuple[frozenset[str], int]]]:
     """`Lexicon.by_token`, of some concepts only."""
     found: dict[str, list[tuple[frozenset[str], int]]] = defaultdict(list)
     for concept in concepts:
-        for first, rest in lexicon().expressions.get(concept, ()):
-            found[first].append((rest, concept))
-    return {token: tuple(entries) for token, entries in found.items()}
+        for first, entry in lexicon().expressions.get(concept, ()):
+            found[first].append(entry)
+    return found
 
 
 def concepts_by_token(tokens: frozenset[str]) -> dict[str, set[int]]:
@@ -90,21 +91,21 @@ def lexicon() -> Lexicon:
     stems = _stems(word for _, english, _ in lines for word in english)
     by_token: dict[str, list[tuple[frozenset[str], int]]] = defaultdict(list)
     chinese: dict[str, set[int]] = defaultdict(set)
-    expressions: dict[int, list[tuple[str, frozenset[str]]]] = defaultdict(list)
+    expressions: dict[int, list[tuple[str, tuple[frozenset[str], int]]]] = defaultdict(list)
     single: dict[int, list[str]] = defaultdict(list)
     for concept, (_, english, han) in enumerate(lines, start=1):
         for word in han:
             chinese[word].add(concept)
         for first, *rest in (*map(stems.__getitem__, english), *map(pairs, han)):
-            others = frozenset(rest)
-            by_token[first].append((others, concept))
-            expressions[concept].append((first, others))
+            entry = frozenset(rest), concept
+            by_token[first].append(entry)
+            expressions[concept].append((first, entry))
             if not rest and (first.isascii() or len(first) > 1):
                 single[concept].append(first)
     return Lexicon(
         {token: tuple(entries) for token, entries in by_token.items()},
         {word: frozenset(concepts) for word, concepts in chinese.items()},
-        {concept: tuple(known) for concept, known in expressions.items()},
+        expressions,
         {concept: tuple(dict.fromkeys(tokens)) for concept, tokens in single.items()},
         frozenset(concept for concept, (is_field, *_) in enumerate(lines, start=1) if is_field),
     )

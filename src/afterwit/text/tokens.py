@@ -27,6 +27,7 @@ _APOSTROPHE = re.compile(r"(?<=[^\W\d_])['’](?:s\b)?(?=\w|\b|$)")
 _CHUNK = re.compile(rf"[{CJK}]+|(?:[a-zA-Z0-9._\-/:@#+$%&~\\]+|(?![{CJK}])[^\W_])+")
 _ASCII_CHUNK = re.compile(r"[a-zA-Z0-9._\-/:@#+$%&~\\]+")
 _IS_CJK = re.compile(f"[{CJK}]")
+_FIRST_CJK = CJK[0]
 _PIECE = re.compile(r"[/\\:@]+")
 _VERSION = re.compile(r"v?\d+(?:\.\d+)+(?:[-+._]?[a-z0-9]+(?:[.\-][a-z0-9]+)*)?", re.IGNORECASE)
 _HEX = re.compile(r"(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,}", re.IGNORECASE)
@@ -117,7 +118,7 @@ def index_tokens(text: str) -> list[str]:
     """
     found: list[str] = []
     for chunk in _chunks(text):
-        if _is_cjk(chunk):
+        if chunk[0] >= _FIRST_CJK and _IS_CJK.match(chunk):
             found.extend(chunk)
             found.extend(map("".join, pairwise(chunk)))
         else:
@@ -148,17 +149,13 @@ def query_runs(text: str) -> tuple[list[tuple[str, bool]], list[tuple[str, bool]
     dropped: list[tuple[str, bool]] = []
     mixed = text.upper() != text  # then IT and US in capitals are names
     for chunk in _chunks(text):
-        if _is_cjk(chunk):
+        if _IS_CJK.match(chunk):
             kept.extend((run, True) for run in _content_runs(chunk))
             dropped.append((chunk, True))
         else:
             stop = chunk.casefold() in STOP_EN and not (mixed and chunk.isupper() and len(chunk) > 1)
             (dropped if stop else kept).extend((token, False) for token in _latin_tokens(chunk))
     return kept, dropped
-
-
-def _is_cjk(chunk: str) -> bool:
-    return not chunk[0].isascii() and _IS_CJK.match(chunk) is not None
 
 
 def _chunks(text: str) -> list[str]:

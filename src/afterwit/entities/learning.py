@@ -37,19 +37,35 @@ _SAID = (
 )
 _SAID_ZH = r"又叫|也叫|又名|又称|也称|简称|俗称|(?:的?别名|外号|绰号|小名|昵称|英文名)(?:是|叫|为)?"
 _END_ZH = rf"(?=[{_QUOTES}，。；！、,.;\s)）]|$)"
+#: Words that tell, and the whole pattern: that may begin with any name, which takes far longer to look for.
 _ENGLISH = (
-    re.compile(
-        rf"(?P<name>{_LAZY})\s*,?\s*(?:{_SAID})\s+[{_QUOTES}]?"
-        rf"(?P<alias>{_CAPITAL}(?: {_CAPITAL}){{0,3}}(?![\w'’])|{_WORD}(?!['’]s\b)(?=[{_QUOTES}.,;!]|$))"
+    (
+        re.compile(_SAID),
+        re.compile(
+            rf"(?P<name>{_LAZY})\s*,?\s*(?:{_SAID})\s+[{_QUOTES}]?"
+            rf"(?P<alias>{_CAPITAL}(?: {_CAPITAL}){{0,3}}(?![\w'’])|{_WORD}(?!['’]s\b)(?=[{_QUOTES}.,;!]|$))"
+        ),
     ),
-    re.compile(rf"\b[Ww]e (?:just |usually |also )?(?:call|named|refer to) (?P<name>{_LAZY}) (?:as )?{_QUOTED}"),
-    re.compile(rf"\b(?P<name>(?:[Tt]he|[Oo]ur) {_LAZY}) is (?:also |internally )?called {_QUOTED}"),
+    (
+        re.compile(r"\b[Ww]e "),
+        re.compile(rf"\b[Ww]e (?:just |usually |also )?(?:call|named|refer to) (?P<name>{_LAZY}) (?:as )?{_QUOTED}"),
+    ),
+    (
+        re.compile(" called "),
+        re.compile(rf"\b(?P<name>(?:[Tt]he|[Oo]ur) {_LAZY}) is (?:also |internally )?called {_QUOTED}"),
+    ),
 )
 _CHINESE = (
-    re.compile(rf"(?P<name>{_HAN}?)[，,\s]*(?:{_SAID_ZH})(?:做|作|为)?\s*[{_QUOTES}]?(?P<alias>{_HAN}?){_END_ZH}"),
-    re.compile(
-        rf"(?:我们|大家|咱们)(?:都|一般|通常)?(?:把|管|称)\s*(?P<name>{_HAN}?)\s*"
-        rf"(?:叫做|叫作|称为|简称为|简称|叫|为)\s*[{_QUOTES}]?(?P<alias>{_HAN}?){_END_ZH}"
+    (
+        re.compile(_SAID_ZH),
+        re.compile(rf"(?P<name>{_HAN}?)[，,\s]*(?:{_SAID_ZH})(?:做|作|为)?\s*[{_QUOTES}]?(?P<alias>{_HAN}?){_END_ZH}"),
+    ),
+    (
+        re.compile("我们|大家|咱们"),
+        re.compile(
+            rf"(?:我们|大家|咱们)(?:都|一般|通常)?(?:把|管|称)\s*(?P<name>{_HAN}?)\s*"
+            rf"(?:叫做|叫作|称为|简称为|简称|叫|为)\s*[{_QUOTES}]?(?P<alias>{_HAN}?){_END_ZH}"
+        ),
     ),
 )
 _UNSURE = re.compile(
@@ -98,8 +114,8 @@ def taught_aliases(summary: str) -> list[Taught]:
 
 
 def _said(sentence: str) -> Iterator[tuple[str, str]]:
-    for pattern in _ENGLISH if sentence.isascii() else (*_ENGLISH, *_CHINESE):
-        for match in pattern.finditer(sentence):
+    for telling, pattern in _ENGLISH if sentence.isascii() else (*_ENGLISH, *_CHINESE):
+        for match in pattern.finditer(sentence) if telling.search(sentence) else ():
             yield _subject(match["name"]), match["alias"]
 
 
@@ -116,7 +132,7 @@ def _subject(words: str) -> str:
 
 
 def _bracketed(sentence: str) -> Iterator[tuple[str, str]]:
-    for match in _BRACKET.finditer(sentence):
+    for match in _BRACKET.finditer(sentence) if "(" in sentence or "（" in sentence else ():
         before, inside = match["before"], match["inside"]
         called = _CALLED_INSIDE.match(inside)
         wanted = (called["alias"] if called else inside).strip(_QUOTES + " ")

@@ -80,11 +80,11 @@ class Changer(RowWriter):
 
     def apply(self, changes: Iterable[Change]) -> list[Event]:
         """See `Transaction.apply`; all or nothing is the caller's savepoint."""
-        counters = self._counters()
+        change_seq, sequence, self._next_number = self._counted or self._counters()
+        # Unknown until this call has succeeded.
+        self._counted = None
         # Each call has its own number, so that reads between two calls see the second one's changes.
-        self._seq = counters.change_seq + 1
-        self._next_number = counters.next_number
-        sequence = counters.event_seq
+        self._seq = change_seq + 1
         events: list[Event] = []
         for change in changes:
             action, memory_id, detail = self._make(change)
@@ -93,6 +93,7 @@ class Changer(RowWriter):
         if events:
             self._insert_events([self._event_values(event) for event in events])
             self._set_counters(sequence)
+            self._counted = self._seq, sequence, self._next_number
         return events
 
     def put_vectors(self, vectors: Mapping[str, Vector]) -> int:

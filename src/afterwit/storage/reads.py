@@ -33,11 +33,6 @@ def batches(items: Sequence[str], size: int = BATCH) -> Iterator[Sequence[str]]:
         yield items[start : start + size]
 
 
-def space_number(connection: Connection, space: str) -> int | None:
-    """The space's key, or None when nothing was ever written to it."""
-    return connection.execute(_SPACE_ID, {"name": space}).scalar()
-
-
 def checked_limit(limit: int) -> int:
     """The limit, if it is not negative.
 
@@ -56,6 +51,14 @@ class SqlReader(ABC):
     def _reading(self) -> AbstractContextManager[Connection]:
         """A connection that sees one state of the database; maps its errors."""
 
+    def _space_id(self, connection: Connection, space: str) -> int | None:
+        """The space's key, or None when nothing was ever written to it."""
+        return connection.execute(_SPACE_ID, {"name": space}).scalar()
+
+    def _has_statement(self, connection: Connection, space_id: int, key: str) -> bool:
+        """Whether any memory of the space, in any state, has this `text.statement_key`."""
+        return connection.execute(_HAS_STATEMENT, {"space_id": space_id, "key": key}).first() is not None
+
     def find(
         self, space: str, where: KeyFilter, *, order: Order = Order.NEWEST, limit: int = 100, offset: int = 0
     ) -> list[Memory]:
@@ -63,7 +66,7 @@ class SqlReader(ABC):
         checked_limit(limit)
         checked_limit(offset)
         with self._reading() as connection:
-            space_id = space_number(connection, space)
+            space_id = self._space_id(connection, space)
             if space_id is None:
                 return []
             page = (
@@ -80,7 +83,7 @@ class SqlReader(ABC):
     def count(self, space: str, where: KeyFilter) -> int:
         """See `Reader.count`."""
         with self._reading() as connection:
-            space_id = space_number(connection, space)
+            space_id = self._space_id(connection, space)
             if space_id is None:
                 return 0
             query = select(func.count()).select_from(tables.memory).where(passes(space_id, where))
@@ -103,9 +106,8 @@ class SqlReader(ABC):
     def find_statement(self, space: str, where: KeyFilter, statement: str) -> list[Memory]:
         """See `Reader.find_statement`."""
         with self._reading() as connection:
-            space_id = space_number(connection, space)
-            key = {"space_id": space_id, "key": statement}
-            if space_id is None or connection.execute(_HAS_STATEMENT, key).first() is None:
+            space_id = self._space_id(connection, space)
+            if space_id is None or not self._has_statement(connection, space_id, statement):
                 return []
             query = (
                 select(tables.memory)
@@ -126,7 +128,7 @@ class SqlReader(ABC):
         """See `Reader.vitals`."""
         columns = tables.memory.c
         with self._reading() as connection:
-            query = select(*VITAL_COLUMNS).where(columns.space_id == space_number(connection, space))
+            query = select(*VITAL_COLUMNS).where(columns.space_id == self._space_id(connection, space))
             if statuses:
                 query = query.where(columns.status.in_([str(status) for status in statuses]))
             rows = connection.execute(query.order_by(columns.recorded_us, columns.id))

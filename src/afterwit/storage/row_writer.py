@@ -113,13 +113,17 @@ class RowWriter:
         self._now = now
         self._actor = checked_name(actor, "actor")
         self._seq = 0
+        #: the counters of the space as this transaction has left them, if it knows
+        self._counted: tuple[int, int, int] | None = None
         self._next_number = 0
         self._models: dict[str, tuple[int, int]] = {}
         #: whether a memory was erased: its bytes must leave the files after the commit
         self.erased = False
 
-    def _counters(self) -> Any:
-        return self._connection.execute(_COUNTERS, {"space_id": self._space_id}).one()
+    def _counters(self) -> tuple[int, int, int]:
+        """Last number of a change and of an event, and the number of the next row."""
+        row = self._connection.execute(_COUNTERS, {"space_id": self._space_id}).one()
+        return row.change_seq, row.event_seq, row.next_number
 
     def _set_counters(self, event_number: int) -> None:
         numbers = {"change_number": self._seq, "event_number": event_number, "row_number": self._next_number}
@@ -129,6 +133,7 @@ class RowWriter:
         self._connection.execute(_INSERTS["event"], events)
 
     def _next_seq(self) -> int:
+        self._counted = None
         columns = tables.space.c
         self._connection.execute(
             update(tables.space).where(columns.id == self._space_id).values(change_seq=columns.change_seq + 1)

@@ -214,9 +214,13 @@ class SqliteTransaction(_Searching):
         self._caches = caches
         self._owner = self
         self.space = space
-        space_id = ensure_space(connection, space)
-        self.cache = caches.of(space_id)
-        self.changer = Changer(connection, SqliteWords(space_id), space=space, space_id=space_id, now=now, actor=actor)
+        self._own_id = ensure_space(connection, space)
+        self.cache = caches.of(self._own_id)
+        words = SqliteWords(self._own_id)
+        self.changer = Changer(connection, words, space=space, space_id=self._own_id, now=now, actor=actor)
+
+    def _space_id(self, connection: Connection, space: str) -> int | None:
+        return self._own_id if space == self.space else super()._space_id(connection, space)
 
     @contextmanager
     def _reading(self) -> Generator[Connection]:
@@ -235,15 +239,16 @@ class SqliteTransaction(_Searching):
     def apply(self, changes: Iterable[Change]) -> list[Event]:
         """See `Transaction.apply`."""
         with self._reading() as connection:
-            connection.exec_driver_sql("SAVEPOINT changes")
+            direct = driver(connection)
+            direct.execute("SAVEPOINT changes")
             try:
                 events = self.changer.apply(changes)
             except BaseException:
-                if driver(connection).in_transaction:
-                    connection.exec_driver_sql("ROLLBACK TO changes")
-                    connection.exec_driver_sql("RELEASE changes")
+                if direct.in_transaction:
+                    direct.execute("ROLLBACK TO changes")
+                    direct.execute("RELEASE changes")
                 raise
-            connection.exec_driver_sql("RELEASE changes")
+            direct.execute("RELEASE changes")
             return events
 
 

@@ -1,4 +1,4 @@
-"""The questions that every search asks, put to the driver itself: SQLAlchemy takes longer to ask them than
+"""The questions that every search or write asks, put to the driver itself: SQLAlchemy takes longer to ask them than
 SQLite to answer."""
 
 import json
@@ -16,6 +16,7 @@ from afterwit.storage.rows import to_link, to_memory, to_task
 from afterwit.storage.sqlite_files import driver
 
 _SPACE_ID = "SELECT id FROM space WHERE name = ?"
+_HAS_STATEMENT = "SELECT 1 FROM memory WHERE space_id = ? AND statement_key = ? LIMIT 1"
 _CHANGE_NUMBER = "SELECT change_seq FROM space WHERE name = ?"
 _BY_ID = "SELECT * FROM memory WHERE space_id = ? AND id IN (SELECT value FROM json_each(?))"
 # CROSS JOIN holds the planner to this order; another one reads every vector of the model.
@@ -96,6 +97,9 @@ class SqliteReader(SqlReader):
         cursor = driver(connection).cursor()
         cursor.row_factory = sqlite3.Row
         return cursor
+
+    def _has_statement(self, connection: Connection, space_id: int, key: str) -> bool:
+        return driver(connection).execute(_HAS_STATEMENT, (space_id, key)).fetchone() is not None
 
     def _space_id(self, connection: Connection, space: str) -> int | None:
         found = driver(connection).execute(_SPACE_ID, (space,)).fetchone()

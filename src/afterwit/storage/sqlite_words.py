@@ -10,6 +10,8 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection
 
+from afterwit.storage.sqlite_files import driver
+
 # The "ascii" tokenizer takes every character beyond ASCII as part of a word and folds only A to Z,
 # so that what is indexed is exactly the tokens it is given. It is told the same of ASCII punctuation.
 _TOKEN_CHARACTERS = "".join(chr(code) for code in range(0x21, 0x7F) if not chr(code).isalnum() and chr(code) != '"')
@@ -49,8 +51,9 @@ class SqliteWords:
         """Index the tokens of a new row."""
         fit = prefixed(self._space_id, tokens)
         text = " ".join(fit)
-        connection.exec_driver_sql("INSERT INTO word(row, length, tokens) VALUES (?, ?, ?)", (row, len(fit), text))
-        connection.exec_driver_sql("INSERT INTO word_index(rowid, tokens) VALUES (?, ?)", (row, text))
+        direct = driver(connection)
+        direct.execute("INSERT INTO word(row, length, tokens) VALUES (?, ?, ?)", (row, len(fit), text))
+        direct.execute("INSERT INTO word_index(rowid, tokens) VALUES (?, ?)", (row, text))
 
     def drop_words(self, connection: Connection, row: int) -> None:
         """Forget a row."""

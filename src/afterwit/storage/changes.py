@@ -91,7 +91,7 @@ class Changer(RowWriter):
             sequence += 1
             events.append(Event(sequence, self._space, action, memory_id, self._now, self._actor, detail))
         if events:
-            self._insert_events([self._event_values(event) for event in events])
+            self._insert(tables.event, [self._event_values(event) for event in events])
             self._set_counters(sequence)
             self._counted = self._seq, sequence, self._next_number
         return events

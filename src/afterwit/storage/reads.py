@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, func, or_, select
+from sqlalchemy import Connection, Result, Select, bindparam, func, or_, select
 
 from afterwit.errors import InvalidInput
 from afterwit.records import Event, KeyFilter, Link, LinkType, Memory, Status, Step, Task, Use
@@ -44,6 +44,12 @@ def checked_limit(limit: int) -> int:
     return limit
 
 
+def _memories(space: str, rows: Result[Any]) -> list[Memory]:
+    """The memories of a result, quicker than by `mappings`, which look for a name each time."""
+    names = list(rows.keys())
+    return [to_memory(space, dict(zip(names, row, strict=True))) for row in rows]
+
+
 class SqlReader(ABC):
     """Reads over one connection: that of a transaction, or one from the pool for each call."""
 
@@ -78,7 +84,7 @@ class SqlReader(ABC):
                 .subquery()
             )
             query = select(tables.memory).join(page, page.c.row == tables.memory.c.row).order_by(*ordering(order))
-            return [to_memory(space, row) for row in connection.execute(query).mappings()]
+            return _memories(space, connection.execute(query))
 
     def count(self, space: str, where: KeyFilter) -> int:
         """See `Reader.count`."""
@@ -114,7 +120,7 @@ class SqlReader(ABC):
                 .where(tables.memory.c.statement_key == statement, passes(space_id, where))
                 .order_by(*ordering(Order.NEWEST))
             )
-            return [to_memory(space, row) for row in connection.execute(query).mappings()]
+            return _memories(space, connection.execute(query))
 
     def links_of_type(self, space: str, type: LinkType) -> list[Link]:
         """See `Reader.links_of_type`."""

@@ -129,8 +129,13 @@ class RowWriter:
         numbers = {"change_number": self._seq, "event_number": event_number, "row_number": self._next_number}
         self._connection.execute(_SET_COUNTERS, numbers | {"space_id": self._space_id})
 
-    def _insert_events(self, events: Sequence[dict[str, Any]]) -> None:
-        self._connection.execute(_INSERTS["event"], events)
+    def _insert(self, table: Table, rows: Sequence[dict[str, Any]]) -> None:
+        """Insert rows that have values for the same columns."""
+        self._connection.execute(_INSERTS[table.name], rows)
+
+    def _is_taken(self, table: Table, record_id: str) -> bool:
+        key = {"space_id": self._space_id, "id": record_id}
+        return self._connection.execute(_TAKEN[table.name], key).first() is not None
 
     def _next_seq(self) -> int:
         self._counted = None
@@ -189,7 +194,7 @@ class RowWriter:
         row = self._space_id * tables.ROWS_PER_SPACE + self._next_number
         self._next_number += 1
         values |= {"row": row, "space_id": self._space_id, "changed_seq": self._seq}
-        self._connection.execute(_INSERTS["memory"], values)
+        self._insert(tables.memory, [values])
         self._put_tags(row, memory.tags)
         self._words.add_words(self._connection, row, memory_tokens(memory))
         return row
@@ -222,8 +227,7 @@ class RowWriter:
         self._connection.execute(insert(tables.step), values | {"space_id": self._space_id})
 
     def _free(self, table: Table, record_id: str, what: str) -> None:
-        key = {"space_id": self._space_id, "id": record_id}
-        if self._connection.execute(_TAKEN[table.name], key).first() is not None:
+        if self._is_taken(table, record_id):
             raise Conflict(f"A {what} with the id {record_id} is already there.", next_step="Make a new id.")
 
     def _put_tags(self, row: int, tags: Sequence[str]) -> None:
@@ -233,7 +237,7 @@ class RowWriter:
 
     def _put_vector(self, row: int, vector: Vector) -> None:
         values = {"model_id": self._ensure_model(vector), "row": row, "data": vector.data}
-        self._connection.execute(_INSERTS["vector"], values)
+        self._insert(tables.vector, [values])
 
     def _ensure_model(self, vector: Vector) -> int:
         values = np.frombuffer(vector.data[: vector.dimensions * 2], dtype="<f2")
@@ -270,7 +274,7 @@ class RowWriter:
         }
         if self._connection.execute(_LINKED, key).first() is None:
             values = key | {"created_us": to_us(link.created_at), "note": link.note}
-            self._connection.execute(_INSERTS["link"], values)
+            self._insert(tables.link, [values])
 
     def _put_alias(self, alias: Alias) -> None:
         """Insert, or take the place of the row with this alias."""

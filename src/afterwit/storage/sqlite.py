@@ -22,7 +22,6 @@ from afterwit.records import Alias, Change, Event, KeyFilter, Memory, Status, Ve
 from afterwit.storage import llm_usage, schema, tables
 from afterwit.storage.base import LLMUse, Reader, Scored, WordStatistics
 from afterwit.storage.cache import SpaceCache
-from afterwit.storage.changes import Changer
 from afterwit.storage.reads import checked_limit
 from afterwit.storage.row_writer import ensure_space
 from afterwit.storage.rows import to_memory
@@ -39,6 +38,7 @@ from afterwit.storage.sqlite_files import (
 )
 from afterwit.storage.sqlite_reads import SqliteReader, to_array
 from afterwit.storage.sqlite_words import CREATE_WORD_INDEX, SqliteWords, merge
+from afterwit.storage.sqlite_writes import SqliteChanger
 
 #: Bytes that the caches of all spaces together may hold; the space in use is always kept.
 _CACHE_BUDGET = 256 * 2**20
@@ -217,7 +217,7 @@ class SqliteTransaction(_Searching):
         self._own_id = ensure_space(connection, space)
         self.cache = caches.of(self._own_id)
         words = SqliteWords(self._own_id)
-        self.changer = Changer(connection, words, space=space, space_id=self._own_id, now=now, actor=actor)
+        self.changer = SqliteChanger(connection, words, space=space, space_id=self._own_id, now=now, actor=actor)
 
     def _space_id(self, connection: Connection, space: str) -> int | None:
         return self._own_id if space == self.space else super()._space_id(connection, space)
@@ -527,7 +527,7 @@ class SqliteStore(_Searching):
         """See `Store.rebuild_words`."""
         return self._maintain(space, lambda changer: changer.rebuild_words())
 
-    def _maintain(self, space: str, deed: Callable[[Changer], int]) -> int:
+    def _maintain(self, space: str, deed: Callable[[SqliteChanger], int]) -> int:
         """Do something that leaves no history; a space that nobody wrote to stays unmade."""
         if space not in self.spaces():
             return 0

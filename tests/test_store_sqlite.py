@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import get_args
@@ -26,6 +26,7 @@ from afterwit.records import (
     KeyFilter,
     Link,
     LinkType,
+    Memory,
     OpenTask,
     RecordUse,
     Reinforce,
@@ -560,6 +561,12 @@ def test_what_passes_a_filter_moves_with_the_moment_that_is_asked_about(store: S
     ]
     put(store, Revise(memory_id(3), {"valid_to": NOW + timedelta(minutes=1)}))
     assert [found(at) for at in (moment, hour)] == [before, after - {memory_id(3)}]
+
+
+def test_a_memory_that_is_read_has_every_field(store: Store) -> None:
+    put_memories(store, memory(1))
+    (read,) = store.get(SPACE, [memory_id(1)]).values()
+    assert vars(read).keys() == {field.name for field in fields(Memory)}
 
 
 def test_many_spaces_are_kept_within_the_budget(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

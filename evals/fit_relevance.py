@@ -1,21 +1,24 @@
-"""Fit the weights of the signals of relevance: `python -m evals.fit_relevance`.
+"""Fit the weights of the signals of relevance: `python -m evals.fit_relevance`. Needs PyTorch, as `fit_reading` does.
 
 A logistic regression over every (question, candidate) pair of the written cases: the worlds of the precision
-corpus but the blind ones, the `fit` worlds that are there for nothing else, and the corpora for questions
-across languages and for identifiers. Memories that may come back, but need not, are left out, and so are
-cases of which only the task tells what is wanted. The figures are of evidence and cut alone, each world with
-the weights of all others; the weights to put into `rank.SignalWeights` are from all.
+corpus but the blind ones, the `fit` and `lessons` worlds that are there for nothing else, and the corpora for
+questions across languages and for identifiers. What the readers of `afterwit.reading` say of a world is what readers
+say that were trained without it: of what they were trained on they are far too sure. Memories that may come back, but
+need not, are left out, and so are cases of which only the task tells what is wanted. The figures are of evidence and
+cut alone, each world with the weights of all others; the weights to put into `rank.SignalWeights` are from all.
 """
 
 import argparse
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from afterwit import reading
+from evals.fit_reading import in_folds, installed, read_lessons, start
 from evals.product import Ask, Product, Shelf, rank
 from evals.suites.own import read_corpus
-from evals.suites.precision import BLIND, World, read_worlds
+from evals.suites.precision import BLIND, LESSONS, World, read_worlds
 
 #: Strength of the pull of each weight, in units of its signal's spread, towards 0.
 RIDGE = 3.0
@@ -28,6 +31,12 @@ MOST = 5.0
 CUT = -0.6
 
 
+#: How much a case counts of a world whose cases have been gone through one by one, beside one of the many `lessons`.
+CHECKED = 10.0
+
+#: Signals whose weights stay as they are: names and codes are keys, and a few cases of anything else do not undo them.
+KEYS = frozenset("turned other_name no_name same_code other_code same_tool".split())
+
 #: Signals that speak against a memory, and those that may speak either way; all others speak for it.
 AGAINST = frozenset(
     (
@@ -35,7 +44,7 @@ AGAINST = frozenset(
         "out_of_time"
     ).split()
 )
-EITHER = frozenset({"foreign", "close_foreign"})
+EITHER = frozenset({"no_vector"})
 
 
 @dataclass(frozen=True)
@@ -50,6 +59,8 @@ class Case:
     signals: rank.Floats
     must: frozenset[str]
     may: frozenset[str]
+    #: how much it counts
+    weight: float = CHECKED
 
     @property
     def wanted(self) -> rank.Floats:
@@ -91,30 +102,33 @@ def fit(cases: Sequence[Case]) -> rank.Floats:
     A signal whose weight comes out with the wrong sign (`AGAINST` and `EITHER` say which is right) is left out and
     the others are fitted anew: few cases show it, and by chance.
     """
-    signals = np.vstack([case.signals for case in cases])
     wanted = np.concatenate([case.wanted for case in cases])
-    signals, wanted = signals[~np.isnan(wanted)], wanted[~np.isnan(wanted)]
+    shown = ~np.isnan(wanted)
+    signals = np.vstack([case.signals for case in cases])[shown]
+    counts = np.concatenate([np.full(len(case.keys), case.weight) for case in cases])[shown]
     right = np.array([0 if name in EITHER else -1 if name in AGAINST else 1 for name in rank.SIGNALS])
-    used = signals.any(axis=0)
+    kept = np.array([getattr(rank.WEIGHTS.signals, name) if name in KEYS else 0.0 for name in rank.SIGNALS])
+    is_key = np.array([name in KEYS for name in rank.SIGNALS])
+    used = signals.any(axis=0) & ~is_key
     while True:
-        weights = np.zeros(len(right) + 1)
-        weights[np.append(used, True)] = _newton(signals[:, used], wanted)
-        wrong = weights[:-1] * right < 0
+        weights = np.append(kept, 0.0)
+        weights[np.append(used, True)] = _newton(signals[:, used], wanted[shown], signals @ kept, counts)
+        wrong = (weights[:-1] * right < 0) & used
         if not wrong.any():
             return np.append(np.clip(weights[:-1], -MOST, MOST), weights[-1])
         used &= ~wrong
 
 
-def _newton(signals: rank.Floats, wanted: rank.Floats) -> rank.Floats:
+def _newton(signals: rank.Floats, wanted: rank.Floats, already: rank.Floats, counts: rank.Floats) -> rank.Floats:
     spread = signals.std(axis=0) + 1e-6
     columns = np.column_stack([signals / spread, np.ones(len(wanted))])
     pull = np.full(columns.shape[1], RIDGE)
     pull[-1] = 1e-3
     weights = np.zeros(columns.shape[1])
     for _ in range(50):
-        likely = rank.logistic(columns @ weights)
-        slope = columns.T @ (likely - wanted) + pull * weights
-        curve = (columns * (likely * (1 - likely))[:, None]).T @ columns + np.diag(pull)
+        likely = rank.logistic(columns @ weights + already)
+        slope = columns.T @ ((likely - wanted) * counts) + pull * weights
+        curve = (columns * (counts * likely * (1 - likely))[:, None]).T @ columns + np.diag(pull)
         step = np.linalg.solve(curve, slope)
         weights -= step
         if np.abs(step).max() < 1e-6:
@@ -134,30 +148,52 @@ def fit_no_vector(weights: rank.Floats, blind: Sequence[Case]) -> float:
     return low
 
 
-def read_cases(embedder: str) -> list[Case]:
-    """Every case with its signals."""
+def readers() -> dict[str, reading.Model]:
+    """World -> readers that know nothing of it."""
+    with Product(embedder="use") as product:
+        untrained, vectors = start(product)
+        return in_folds(read_lessons(product, untrained), untrained, vectors)
+
+
+def read_cases(embedder: str, readers: Mapping[str, reading.Model], *, lessons: bool = True) -> list[Case]:
+    """Every case with its signals.
+
+    Args:
+        embedder: as in the setting of that name.
+        readers: what reads a world; the shipped ones where there is none.
+        lessons: with the worlds of which there are many, too.
+    """
     cases: list[Case] = []
     with Product(embedder=embedder) as product:
         worlds = [world for world in read_worlds() if world.split != BLIND] + read_worlds("relevance_*.json")
-        for world in worlds:
+        for world in (world for world in worlds if lessons or world.split != LESSONS):
             shelf = product.shelf(world.name, timezone=world.timezone)
             shelf.write(world.entries)
-            cases += _of_world(shelf, world)
+            with installed(readers.get(world.name, reading.shipped())):
+                cases += _of_world(shelf, world)
         for name in ("crosslingual", "identifiers"):
             corpus = read_corpus(name)
             shelf = product.shelf(name)
             shelf.write(corpus.entries)
-            for number, probe in enumerate(corpus.probes):
-                case = _case(shelf, name, f"{name}-{number}", Ask(probe.query, probe.now))
-                cases += [case(frozenset(probe.evidence), frozenset())]
+            with installed(readers.get(name, reading.shipped())):
+                for number, probe in enumerate(corpus.probes):
+                    case = _case(shelf, name, f"{name}-{number}", Ask(probe.query, probe.now))
+                    cases += [case(frozenset(probe.evidence), frozenset())]
     return [case for case in cases if case.keys]
 
 
 def _of_world(shelf: Shelf, world: World) -> list[Case]:
+    weight = 1.0 if world.split == LESSONS else CHECKED
     return [
-        _case(
-            shelf, world.name, case["id"], Ask(case["query"], world.now, {**world.search, **case.get("options", {})})
-        )(frozenset(case.get("must", ())), frozenset(case.get("may", ())))
+        replace(
+            _case(
+                shelf,
+                world.name,
+                case["id"],
+                Ask(case["query"], world.now, {**world.search, **case.get("options", {})}),
+            )(frozenset(case.get("must", ())), frozenset(case.get("may", ()))),
+            weight=weight,
+        )
         for case in world.cases
         if "task" not in case["tags"]
     ]
@@ -175,9 +211,10 @@ def main() -> None:
     parser.add_argument("--embedder", default="use", help="as in the setting of that name")
     parser.add_argument("--failures", action="store_true", help="list the cases that went wrong, with their signals")
     options = parser.parse_args()
-    cases, blind = read_cases(options.embedder), read_cases("none")
+    known = readers()
+    cases, blind = read_cases(options.embedder, known), read_cases("none", known, lessons=False)
     every = Tally()
-    for world in dict.fromkeys(case.world for case in cases):
+    for world in dict.fromkeys(case.world for case in cases if case.weight == CHECKED):
         weights = fit([case for case in cases if case.world != world])
         tally = Tally()
         for case in (case for case in cases if case.world == world):

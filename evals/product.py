@@ -107,7 +107,9 @@ class Shelf:
             self.clock.set(entry.at)
             service = services[entry.by]
             if entry.corrects:
-                update = cast("UpdateFields", {"content": entry.content, **entry.fields})
+                # It stays where it is.
+                fields = {name: value for name, value in entry.fields.items() if name not in ("scope", "role")}
+                update = cast("UpdateFields", {"content": entry.content, **fields})
                 receipt = service.update(self.receipts[entry.corrects].id, **update)
             else:
                 fields = cast("WriteFields", {"happened_at": entry.at, **entry.fields})

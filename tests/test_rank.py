@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from afterwit import rank
 
 SHARE = st.floats(0, 1)
-CLOSENESS = st.floats(-15, 15)
+READ = st.floats(-6, 6)
 
 
 def signals(**noticed: float) -> rank.Floats:
@@ -28,10 +28,11 @@ def test_more_in_common_is_more_evidence(signal: str, low: float, high: float) -
     assert evidence_of(**{signal: low}) <= evidence_of(**{signal: high})
 
 
-@given(CLOSENESS, CLOSENESS)
-def test_closer_meaning_is_more_evidence(low: float, high: float) -> None:
+@pytest.mark.parametrize("signal", ["whole_answers", "whole_answers_by", "words_answer_by"])
+@given(READ, READ)
+def test_what_a_reader_takes_for_an_answer_is_more_evidence(signal: str, low: float, high: float) -> None:
     low, high = sorted((low, high))
-    assert evidence_of(close=low) <= evidence_of(close=high)
+    assert evidence_of(**{signal: low}) <= evidence_of(**{signal: high})
 
 
 def test_the_word_itself_and_its_synonym_say_more_than_a_word_of_the_same_field() -> None:
@@ -67,12 +68,12 @@ def test_relevance_rises_with_the_evidence_within_zero_and_one(found: list[float
 
 def test_strong_path_is_not_diluted_by_a_silent_one() -> None:
     by_words = evidence_of(coverage=1, order_in_common=1, most_in_common_by=0.6)
-    by_meaning = evidence_of(close=7, closest_by=3, stands_out=3, nothing_in_common=1)
+    by_meaning = evidence_of(whole_answers=5, whole_answers_by=3, nothing_in_common=1)
     assert min(by_words, by_meaning) > 0
 
 
 def test_nothing_noticed_is_not_relevant() -> None:
-    assert not rank.keep(rank.relevance(rank.evidence(signals(nothing_in_common=1, close=1)))).any()
+    assert not rank.keep(rank.relevance(rank.evidence(signals(nothing_in_common=1, whole_answers=-2)))).any()
 
 
 def test_words_say_more_of_a_turn_whose_meaning_is_caught_poorly() -> None:

@@ -53,7 +53,7 @@ def text_files() -> Iterator[Path]:
     for path in sorted(ROOT.rglob("*")):
         parts = path.relative_to(ROOT).parts
         hidden = any(part.startswith(".") and part not in (".ci", ".gitignore") for part in parts)
-        if hidden or _FOREIGN & set(parts) or not path.is_file() or path.suffix in {".png", ".db"}:
+        if hidden or _FOREIGN & set(parts) or not path.is_file() or path.suffix in {".png", ".db", ".npz"}:
             continue
         yield path
 

@@ -33,6 +33,8 @@ METRICS = (
 
 #: Worlds of this split are only for checking.
 BLIND = "blind"
+#: Worlds of this split are many, are learned from and count little one by one.
+LESSONS = "lessons"
 
 HEADLINE = ("all", "dev", "held_out", "fresh", BLIND, "en", "zh")
 

@@ -22,38 +22,33 @@ class SignalWeights:
     The names are those of the columns that `evidence` takes, in this order. Flags are 0 or 1.
     """
 
-    #: closeness of meaning, in spreads of the model's scale (`embedding.scale_of`); the same across languages, and
-    #: whether query and memory are in different ones
-    close: float = 0.04
-    close_foreign: float = -0.06
-    foreign: float = -0.30
     #: flag: it has no vector, or the query has none, so that words alone must tell
-    no_vector: float = 0.96
-    #: how far it is closer than the best of the others, and than the middle of them
-    closest_by: float = 0.71
-    stands_out: float = 0.93
+    no_vector: float = 0.30
+    #: how likely it is the answer by its vector (`afterwit.reading`), in log-odds, and how far that is above the best
+    #: of the others; how far it is above them by its words
+    whole_answers: float = 0.41
+    whole_answers_by: float = 0.44
+    words_answer_by: float = 0.37
     #: share of the query's words by rarity that it has, names of known subjects left out; that it says in another
     #: word or language; and that it has something of the same field for, all 0..1
-    coverage: float = 2.55
-    concept_coverage: float = 4.39
-    field_coverage: float = 2.71
+    coverage: float = 0.87
+    concept_coverage: float = 3.83
+    field_coverage: float = 2.01
     #: how far the three together are above the best of the others; flag: there is no such share
-    most_in_common_by: float = 3.15
-    nothing_in_common: float = -1.12
+    most_in_common_by: float = 1.67
+    nothing_in_common: float = -0.40
     #: share of the query's neighbouring words that stand side by side in it, too
-    order_in_common: float = 3.28
+    order_in_common: float = 1.18
     #: flag: it says of the other one what is asked of somebody
     turned: float = -5.00
-    #: flags: it speaks of the topic that is asked about, or is filed under it; it is filed under it
-    topic_shared: float = 0.00
-    topic_filed: float = 0.77
-    #: flags: it has, or lacks, what this kind of question asks for (a time, a number); it cannot be the answer
-    answer_kind: float = 0.25
-    other_kind: float = -2.48
-    no_answer: float = -4.01
+    #: flag: it is filed under the topic that is asked about
+    topic_filed: float = 1.06
+    #: flags: it lacks what this kind of question asks for (a time, a number); it cannot be the answer
+    other_kind: float = -1.18
+    no_answer: float = -2.28
     #: flags: a failure or lesson, and what is asked about went wrong; a rule or wish, and that is what is asked for
-    is_failure: float = 1.22
-    is_rule: float = 1.35
+    is_failure: float = 0.69
+    is_rule: float = 0.73
     #: flags: it is about somebody else than who is named; about nobody in particular
     other_name: float = -4.66
     no_name: float = -2.49
@@ -61,15 +56,15 @@ class SignalWeights:
     same_code: float = 1.60
     other_code: float = -3.94
     #: flag: advice on the tool or service that is named: its words tell of a fault, the question of a purpose
-    same_tool: float = 3.0
+    same_tool: float = 3.00
     #: flags: it lacks a name that is asked about, which other memories have; which no memory has
-    lacks_name: float = 0.00
-    unknown_name: float = -2.87
+    lacks_name: float = -0.51
+    unknown_name: float = -0.32
     #: flags: it happened in the time that is asked about or names it; it neither did nor held then
-    in_time: float = 1.73
-    out_of_time: float = -0.89
+    in_time: float = 0.55
+    out_of_time: float = -0.30
     #: evidence of a memory of which nothing at all is noticed
-    base: float = -2.55
+    base: float = -0.60
 
 
 #: Names of the signals, in the order of their columns.
@@ -81,9 +76,10 @@ _BY_WORDS = (
     "field_coverage",
     "most_in_common_by",
     "order_in_common",
+    "words_answer_by",
 )
 #: What a turn need not have: it is understood beside its neighbours.
-_NOT_OF_TURNS = ("nothing_in_common", "no_answer", "topic_shared")
+_NOT_OF_TURNS = ("nothing_in_common", "no_answer")
 
 
 @dataclass(frozen=True)

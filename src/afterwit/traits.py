@@ -4,7 +4,7 @@ since a memory's text never changes."""
 import re
 from functools import cached_property, lru_cache
 
-from afterwit import answers, text
+from afterwit import answers, reading, text
 from afterwit.concepts import concepts_of
 from afterwit.cues import speaks_of_any, topics_of
 from afterwit.records import Memory
@@ -54,6 +54,11 @@ class Traits:
     def speaks_of(self, topics: frozenset[str]) -> bool:
         """Whether it speaks of at least one of the topics."""
         return speaks_of_any(self.folded, topics)
+
+    @cached_property
+    def words(self) -> reading.Words:
+        """Its words, as the readers know them."""
+        return reading.shipped().words_of(self.tokens, self.folded)
 
     @cached_property
     def hard_terms(self) -> frozenset[str]:

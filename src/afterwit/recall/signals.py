@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from afterwit import meaning, rank, text
-from afterwit.answers import WHO, asked_kinds, asks_of_failure, asks_of_rule, is_strict
+from afterwit import meaning, rank, reading, text
+from afterwit.answers import WHO, asked_kinds, asks_of_failure, asks_of_rule, asks_something, is_strict
 from afterwit.concepts import concepts_of
 from afterwit.dates import TimeRange
 from afterwit.matters import names_tool
@@ -25,10 +25,14 @@ from afterwit.wanted import Term, terms_of
 
 #: Spreads by which texts of two languages lie farther apart than texts of one.
 _LANGUAGE_GAP = 1.5
-#: Range in which closeness and its lead tell anything, in spreads.
-_CLOSEST, _FARTHEST, _MOST_LEAD = 9.0, -2.0, 4.0
-#: Closeness of what has no vector, and of the imagined unrelated texts that fill up a small background to a size.
-_NO_VECTOR, _BACKGROUND, _BACKGROUND_SIZE = 1.0, 1.0, 24
+#: Log-odds beyond which a reader is no surer, and beyond which being ahead of the others says no more.
+_MOST_READ, _MOST_LEAD = 6.0, 4.0
+#: How far being behind the others counts for what is no question: whoever looks a thing up wants what there is of it.
+_HEADING_LEAD = 1.0
+#: The vectors of this model tell of words alone, which are noticed better otherwise.
+_WORDS_MODEL = "hash/"
+#: Log-odds of being the answer for each spread of closeness, less the edge: fitted where both are known.
+_READ_BY_SPREAD, _READ_EDGE = 1.0, 3.8
 #: How far a concept and a field count as the word itself.
 _CONCEPT, _FIELD = 0.8, 0.3
 #: Share of a word's weight that is left when no memory knows it in any form.
@@ -96,8 +100,11 @@ def observe(
         rivals[:] = True
     _kinds(seen, traits.folded, found)
     seen.put("same_tool", [names_tool(whole.folded, memory) for memory in found.memories])
-    foreign = _closeness(seen, asked, traits, found, rivals)
+    foreign = _foreign(traits, found)
     _words(seen, _weigh(reader, space, asked.words, found, named), rivals)
+    least = -_MOST_LEAD if asks_something(question.query) else -_HEADING_LEAD
+    _read_words(seen, traits.words, found, rivals, least)
+    _read_whole(seen, asked, found, rivals, foreign, least)
     _order(seen, traits.folded, found)
     if named and WHO in asked_kinds(traits.folded):
         seen.put("turned", [is_turned(traits.folded, told.folded, named) for told in found.traits])
@@ -128,13 +135,14 @@ def observe_task(
     """
     seen = _Columns(len(found.memories))
     rivals = np.ones(seen.size, dtype=np.bool_)
-    _closeness(seen, task, Traits(task.words), found, rivals)
+    _read_whole(seen, task, found, rivals, _foreign(Traits(task.words), found), -_HEADING_LEAD)
     weighed = _weigh(reader, space, task.words, found, ())
     close = seen.matrix.copy()
     for words, here in ((task.words, weighed), *((side, weighed.of(side)) for side in sides)):
         seen.matrix[:] = close
         traits = Traits(words)
         _words(seen, here, rivals)
+        _read_words(seen, traits.words, found, rivals, -_HEADING_LEAD)
         _order(seen, traits.folded, found)
         _topics(seen, traits, found)
         yield seen.matrix.copy()
@@ -168,24 +176,47 @@ def _lead(values: rank.Floats, rivals: NDArray[np.bool_]) -> rank.Floats:
     return values - np.where(np.isfinite(others), others, 0.0)
 
 
-def _closeness(
-    seen: _Columns, asked: Text, traits: Traits, found: Candidates, rivals: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
-    """How close in meaning each is. Returns which are in another language."""
-    closeness = meaning.closeness(_cosines(asked.vector, found.vectors), found.vectors, found.models)
-    foreign = np.array([told.language != traits.language for told in found.traits], dtype=np.bool_)
-    close: rank.Floats = np.where(np.isnan(closeness), _NO_VECTOR, closeness)
-    bounded = np.clip(close, _FARTHEST, _CLOSEST)
-    seen.put("no_vector", np.isnan(closeness))
-    seen.put("close", bounded * ~foreign)
-    seen.put("close_foreign", bounded * foreign)
-    seen.put("foreign", foreign)
-    level: rank.Floats = close + _LANGUAGE_GAP * foreign.astype(np.float64)
-    seen.put("closest_by", np.clip(_lead(level, rivals), -_MOST_LEAD, _MOST_LEAD))
-    imagined = _BACKGROUND + np.linspace(-1, 1, max(4, _BACKGROUND_SIZE - seen.size))
-    around = np.concatenate([level, imagined])
-    seen.put("stands_out", np.clip((level - np.median(around)) / (around.std() + 0.5), -3, 5))
-    return foreign
+def _closeness(found: Candidates, asked: Text, foreign: NDArray[np.bool_]) -> rank.Floats:
+    """How close in meaning each is, in spreads of the model; NaN where nothing is known of it."""
+    close = meaning.closeness(_cosines(asked.vector, found.vectors), found.vectors, found.models)
+    return close + _LANGUAGE_GAP * foreign.astype(np.float64)
+
+
+def _read_words(
+    seen: _Columns, words: reading.Words, found: Candidates, rivals: NDArray[np.bool_], least: float
+) -> None:
+    said = reading.shipped().by_words(words, [told.words for told in found.traits])
+    seen.put("words_answer_by", np.clip(_lead(said, rivals), least, _MOST_LEAD))
+
+
+def _read_whole(
+    seen: _Columns,
+    asked: Text,
+    found: Candidates,
+    rivals: NDArray[np.bool_],
+    foreign: NDArray[np.bool_],
+    least: float,
+) -> None:
+    """How likely each answers by its vector; with a model that the reader was not trained on, by how close it is."""
+    close = _closeness(found, asked, foreign)
+    unread = np.isnan(close)
+    if asked.vector is None or any(part.model.startswith(_WORDS_MODEL) for part in found.models):
+        unread[:] = True
+    seen.put("no_vector", unread)
+    if unread.all():
+        return
+    said = None
+    if asked.vector is not None and len(found.models) == 1:
+        said = reading.shipped().by_whole(asked.vector, found.vectors, found.models[0].model)
+    if said is None:
+        said = np.where(unread, 0.0, close * _READ_BY_SPREAD - _READ_EDGE)
+    seen.put("whole_answers", np.clip(said, -_MOST_READ, _MOST_READ))
+    seen.put("whole_answers_by", np.clip(_lead(said, rivals), least, _MOST_LEAD))
+
+
+def _foreign(traits: Traits, found: Candidates) -> NDArray[np.bool_]:
+    """Which candidates are in another language than the question."""
+    return np.array([told.language != traits.language for told in found.traits], dtype=np.bool_)
 
 
 @dataclass(frozen=True)
@@ -322,11 +353,8 @@ def _stem_place(told: str, word: str) -> int:
 
 def _topics(seen: _Columns, traits: Traits, found: Candidates) -> None:
     asked = traits.topics
-    if not asked:
-        return
-    filed = np.array([memory.topic in asked for memory in found.memories], dtype=np.bool_)
-    seen.put("topic_filed", filed)
-    seen.put("topic_shared", filed | np.array([told.speaks_of(asked) for told in found.traits], dtype=np.bool_))
+    if asked:
+        seen.put("topic_filed", [memory.topic in asked for memory in found.memories])
 
 
 def _kinds(seen: _Columns, folded: str, found: Candidates) -> None:
@@ -334,7 +362,6 @@ def _kinds(seen: _Columns, folded: str, found: Candidates) -> None:
     kinds = asked_kinds(folded)
     if kinds:
         told = [[_tells(kind, memory, traits) for kind in kinds] for memory, traits in _rows(found)]
-        seen.put("answer_kind", [any(row) for row in told])
         seen.put("other_kind", [not any(row) for row in told])
         strict = [place for place, kind in enumerate(kinds) if is_strict(kind)]
         seen.put("no_answer", [any(not row[place] for place in strict) for row in told])

@@ -1,0 +1,125 @@
+"""The readers: words held against words, and a question turned to where its answers lie."""
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from evals.fit_reading import write
+
+from afterwit import reading
+from afterwit.text import fold, index_tokens
+
+_EMBEDDER = "use-multilingual-v3/0.2.1/1234abcd/512/1"
+
+
+def _words(told: str) -> reading.Words:
+    return reading.shipped().words_of(index_tokens(told), fold(told))
+
+
+def _by_words(question: str, *told: str) -> list[float]:
+    return reading.shipped().by_words(_words(question), [_words(each) for each in told]).tolist()
+
+
+def test_chinese_is_parted_at_the_longest_words_and_english_at_stems() -> None:
+    assert _words("数据库每天凌晨自动备份 Backups run nightly").names >= {
+        "数据库",
+        "每天",
+        "凌晨",
+        "自动",
+        "备份",
+        "backup",
+        "run",
+    }
+
+
+def test_a_text_is_read_by_all_its_words_known_or_not() -> None:
+    told = _words("ERR_QUOTA_77 means the quota is used up")
+    assert "err_quota_77" in told.names
+    assert len(told.rows) < len(told.names)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "others"),
+    [
+        (
+            "How do I get my money back?",
+            "Refunds reach the customer within three days.",
+            ("The office opens at nine.", "The customer portal has a dark theme.", "Three people work in the office."),
+        ),
+        (
+            "什么时候能退钱？",
+            "退款三天内到账。",
+            ("办公室九点开门。", "客户后台有深色主题。", "三个人在办公室上班。"),
+        ),
+        (
+            "Where is the spare key?",
+            "备用钥匙放在门卫那里。",
+            ("门卫晚上十点换班。", "备用电池在抽屉里。", "会议室在三楼。"),
+        ),
+    ],
+)
+def test_the_answer_in_other_words_or_another_language_is_closest(
+    question: str, answer: str, others: tuple[str, ...]
+) -> None:
+    best, *rest = _by_words(question, answer, *others)
+    assert best > max(rest)
+
+
+def test_what_is_read_of_a_text_does_not_depend_on_the_others() -> None:
+    together = _by_words("Who keeps the spare key?", "The porter has the spare key.", "Lunch is at noon.", "key")
+    alone = [
+        _by_words("Who keeps the spare key?", told)[0]
+        for told in ("The porter has the spare key.", "Lunch is at noon.", "key")
+    ]
+    assert together == pytest.approx(alone, abs=1e-5)
+
+
+def test_an_unknown_word_counts_where_both_have_it() -> None:
+    with_it, without = _by_words(
+        "what is zorbflux77", "zorbflux77 is the queue of the mailer", "the queue of the mailer"
+    )
+    assert with_it > without
+
+
+@pytest.mark.parametrize("told", ["", "…", "?"])
+def test_texts_without_words_are_read_without_harm(told: str) -> None:
+    assert _by_words(told, "The office opens at nine.") == [0.0]
+    assert np.isfinite(_by_words("When does the office open?", told, "The office opens at nine.")).all()
+
+
+def test_nothing_to_read_gives_nothing() -> None:
+    assert reading.shipped().by_words(_words("office"), []).shape == (0,)
+
+
+def test_only_vectors_of_the_embedder_it_was_trained_on_are_read() -> None:
+    model, vector = reading.shipped(), np.eye(512, dtype=np.float32)[0]
+    assert model.by_whole(vector, [vector], "minilm-int8/1/abc/384/1") is None
+    assert model.by_whole(vector[:384], [vector[:384]], _EMBEDDER) is None
+    found = model.by_whole(vector, [vector, None], _EMBEDDER)
+    assert found is not None
+    assert found.shape == (2,)
+    assert found[1] == pytest.approx(0.0, abs=1e-6)
+
+
+def test_every_word_of_the_table_has_a_direction_and_a_weight() -> None:
+    model = reading.shipped()
+    assert len(model.table) == len(model.vectors) == len(model.weights) > 50_000
+    assert Counter(map(len, model.table))[0] == 0
+    assert (np.abs(model.vectors.astype(np.int16)).max(axis=1) == 127).all()
+    assert (model.weights >= 0).all()
+
+
+def test_what_is_written_is_read_back_the_same(tmp_path: Path) -> None:
+    model = reading.shipped()
+    write(model, tmp_path)
+    again = reading.read(tmp_path)
+    assert again.table == model.table
+    assert np.array_equal(again.vectors, model.vectors)
+    assert np.array_equal(again.turn, model.turn)
+    assert [getattr(again, name) for name in reading.NUMBERS] == [getattr(model, name) for name in reading.NUMBERS]
+
+
+def test_a_missing_model_is_said(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match=r"words\.txt"):
+        reading.read(tmp_path)

@@ -9,7 +9,6 @@ vectors start as what the embedding model makes of each word alone.
 import argparse
 import random
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -19,10 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from afterwit import reading, text
-from afterwit.embedding import embed_queries
-from afterwit.traits import Traits, traits_of
-from evals.product import Ask, Product, Shelf
+from evals.product import Ask, Product, Shelf, embed_queries, reading, text, traits
 from evals.running import progress
 from evals.suites.own import CORPORA, read_corpus
 from evals.suites.precision import BLIND, read_worlds
@@ -142,8 +138,8 @@ def _lesson(world: str, shelf: Shelf, cases: "Sequence[tuple[Ask, Sequence[str],
     questions = [ask.query for ask, _, _ in cases]
     return Lesson(
         world,
-        [Traits(query).words for query in questions],
-        [traits_of(memory).words for memory in shelf.get(ids)],
+        [traits.Traits(query).words for query in questions],
+        [traits.traits_of(memory).words for memory in shelf.get(ids)],
         embed_queries(shelf.embedder, questions),
         np.stack([kept[id] for id in ids]),
         wanted,
@@ -154,14 +150,11 @@ def _lesson(world: str, shelf: Shelf, cases: "Sequence[tuple[Ask, Sequence[str],
 def installed(model: reading.Model) -> Iterator[None]:
     """Searches read with this model."""
     before = reading.shipped
-    traits_of_cache = sys.modules["afterwit.traits"]._kept
     reading.shipped = lambda: model
-    traits_of_cache.cache_clear()
     try:
         yield
     finally:
         reading.shipped = before
-        traits_of_cache.cache_clear()
 
 
 def train(lessons: Sequence[Lesson], untrained: reading.Model, vectors: NDArray[np.float32]) -> reading.Model:

@@ -14,9 +14,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from afterwit import reading
 from evals.fit_reading import in_folds, installed, read_lessons, start
-from evals.product import Ask, Product, Shelf, rank
+from evals.product import Ask, Product, Shelf, rank, reading
 from evals.suites.own import read_corpus
 from evals.suites.precision import BLIND, LESSONS, World, read_worlds
 
@@ -36,6 +35,11 @@ CHECKED = 10.0
 
 #: Signals whose weights stay as they are: names and codes are keys, and a few cases of anything else do not undo them.
 KEYS = frozenset("turned other_name no_name same_code other_code same_tool".split())
+
+#: Shares of a question's words that a memory says in the same word, in another, or something of the field for, and
+#: what each counts beside the first: left to themselves, the farther come out higher, for the readers see the same
+#: words, and who asks for a trumpet gets a violin.
+SHARES = {"coverage": 1.0, "concept_coverage": 0.8, "field_coverage": 0.3}
 
 #: Signals that speak against a memory, and those that may speak either way; all others speak for it.
 AGAINST = frozenset(
@@ -105,6 +109,10 @@ def fit(cases: Sequence[Case]) -> rank.Floats:
     wanted = np.concatenate([case.wanted for case in cases])
     shown = ~np.isnan(wanted)
     signals = np.vstack([case.signals for case in cases])[shown]
+    shares, counted = [rank.SIGNALS.index(name) for name in SHARES], np.array(list(SHARES.values()))
+    together = signals[:, shares] @ counted
+    signals[:, shares] = 0
+    signals[:, shares[0]] = together
     counts = np.concatenate([np.full(len(case.keys), case.weight) for case in cases])[shown]
     right = np.array([0 if name in EITHER else -1 if name in AGAINST else 1 for name in rank.SIGNALS])
     kept = np.array([getattr(rank.WEIGHTS.signals, name) if name in KEYS else 0.0 for name in rank.SIGNALS])
@@ -115,6 +123,7 @@ def fit(cases: Sequence[Case]) -> rank.Floats:
         weights[np.append(used, True)] = _newton(signals[:, used], wanted[shown], signals @ kept, counts)
         wrong = (weights[:-1] * right < 0) & used
         if not wrong.any():
+            weights[shares] = weights[shares[0]] * counted
             return np.append(np.clip(weights[:-1], -MOST, MOST), weights[-1])
         used &= ~wrong
 

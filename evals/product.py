@@ -23,6 +23,9 @@ from afterwit import (
     Writer,
     load_settings,
     rank,
+    reading,  # noqa: F401  for the fitting
+    text,
+    traits,  # noqa: F401
 )
 from afterwit.embedding import Embedder, embed_queries, open_embedder
 from afterwit.recall import candidate_signals
@@ -30,7 +33,6 @@ from afterwit.records import KeyFilter, Kind, Memory, Step, Task, TaskStatus
 from afterwit.review import Finding, remembered, review_steps
 from afterwit.service.options import read_question
 from afterwit.storage import Order, open_store
-from afterwit.text import query_tokens
 
 #: Results that an arm is asked for when only its order is judged.
 DEPTH = 50
@@ -149,7 +151,7 @@ class Shelf:
 
     def words(self, ask: Ask) -> list[str]:
         """Memory ids by BM25 alone."""
-        tokens = query_tokens(ask.query)
+        tokens = text.query_tokens(ask.query)
         where = _where(ask)
         found = self.service.store.search_words(self.service.space, where, tokens, limit=_limit(ask)) if tokens else []
         return [scored.id for scored in found]

@@ -21,7 +21,7 @@ def evidence_of(**noticed: float) -> float:
     return float(rank.evidence(signals(**noticed))[0])
 
 
-@pytest.mark.parametrize("signal", ["coverage", "concept_coverage", "field_coverage", "order_in_common"])
+@pytest.mark.parametrize("signal", ["coverage", "concept_coverage", "field_coverage"])
 @given(SHARE, SHARE)
 def test_more_in_common_is_more_evidence(signal: str, low: float, high: float) -> None:
     low, high = sorted((low, high))
@@ -67,7 +67,7 @@ def test_relevance_rises_with_the_evidence_within_zero_and_one(found: list[float
 
 
 def test_strong_path_is_not_diluted_by_a_silent_one() -> None:
-    by_words = evidence_of(coverage=1, order_in_common=1, most_in_common_by=0.6)
+    by_words = evidence_of(coverage=1, words_answer_by=3, most_in_common_by=0.6)
     by_meaning = evidence_of(whole_answers=5, whole_answers_by=3, nothing_in_common=1)
     assert min(by_words, by_meaning) > 0
 

@@ -253,7 +253,7 @@ def test_reranker_decides_the_order_and_shows_its_part(memory: Afterwit) -> None
 
 
 def test_what_the_reranker_takes_for_unrelated_does_not_pass_the_cut(memory: Afterwit) -> None:
-    query = "deployments of services"
+    query = "deployments and upkeep"
     assert set(summaries(memory.search(query))) == set(STATEMENTS)
     memory.rerank_with(Scripted(lambda one: 0.95 if "reviewers" in one else 0.001))
     assert summaries(memory.search(query)) == [STATEMENTS[1]]

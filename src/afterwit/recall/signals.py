@@ -4,7 +4,6 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +58,6 @@ _COUNTS = (
 )
 _HAN = re.compile(f"[{CJK}]")
 _VERB = re.compile(r"(?<!\w)(?!who|which|does|did|the|has|have|person|our|their|and)[a-z]{3,}")
-_WORD = re.compile(rf"[{CJK}]|[^\W_]+")
 
 _FAILED = frozenset({Kind.FAILURE, Kind.LESSON})
 _RULING = frozenset({Kind.RULE, Kind.CONSTRAINT, Kind.PREFERENCE, Kind.LESSON})
@@ -105,7 +103,6 @@ def observe(
     least = -_MOST_LEAD if asks_something(question.query) else -_HEADING_LEAD
     _read_words(seen, traits.words, found, rivals, least)
     _read_whole(seen, asked, found, rivals, foreign, least)
-    _order(seen, traits.folded, found)
     if named and WHO in asked_kinds(traits.folded):
         seen.put("turned", [is_turned(traits.folded, told.folded, named) for told in found.traits])
     _topics(seen, traits, found)
@@ -143,7 +140,6 @@ def observe_task(
         traits = Traits(words)
         _words(seen, here, rivals)
         _read_words(seen, traits.words, found, rivals, -_HEADING_LEAD)
-        _order(seen, traits.folded, found)
         _topics(seen, traits, found)
         yield seen.matrix.copy()
 
@@ -186,7 +182,7 @@ def _read_words(
     seen: _Columns, words: reading.Words, found: Candidates, rivals: NDArray[np.bool_], least: float
 ) -> None:
     said = reading.shipped().by_words(words, [told.words for told in found.traits])
-    seen.put("words_answer_by", np.clip(_lead(said, rivals), least, _MOST_LEAD))
+    seen.put("words_answer_by", _ahead(said, rivals, least))
 
 
 def _read_whole(
@@ -211,7 +207,12 @@ def _read_whole(
     if said is None:
         said = np.where(unread, 0.0, close * _READ_BY_SPREAD - _READ_EDGE)
     seen.put("whole_answers", np.clip(said, -_MOST_READ, _MOST_READ))
-    seen.put("whole_answers_by", np.clip(_lead(said, rivals), least, _MOST_LEAD))
+    seen.put("whole_answers_by", _ahead(said, rivals, least))
+
+
+def _ahead(said: rank.Floats, rivals: NDArray[np.bool_], least: float) -> rank.Floats:
+    """How far each is above the best of the others and above there being none: the best of wrong ones is nothing."""
+    return np.clip(np.minimum(_lead(said, rivals), said), least, _MOST_LEAD)
 
 
 def _foreign(traits: Traits, found: Candidates) -> NDArray[np.bool_]:
@@ -297,15 +298,6 @@ def has(told: Traits, token: str, other_names: Mapping[str, Sequence[frozenset[s
 
 def _has_all(told: Traits, tokens: Collection[str], other_names: Mapping[str, Sequence[frozenset[str]]]) -> bool:
     return all(has(told, token, other_names) for token in tokens)
-
-
-def _order(seen: _Columns, folded: str, found: Candidates) -> None:
-    """Words that stand side by side in both: who reports to whom is told by order alone."""
-    words = _WORD.findall(folded)
-    pairs = {f"{a} {b}" if a.isascii() and b.isascii() else a + b for a, b in pairwise(words)}
-    if pairs:
-        shares = [sum(pair in told.folded for pair in pairs) / len(pairs) for told in found.traits]
-        seen.put("order_in_common", np.array(shares))
 
 
 def is_turned(question: str, told: str, names: Collection[str]) -> bool:

@@ -33,8 +33,8 @@ CUT = -0.6
 #: How much a case counts of a world whose cases have been gone through one by one, beside one of the many `lessons`.
 CHECKED = 10.0
 
-#: Signals whose weights stay as they are: names and codes are keys, and a few cases of anything else do not undo them.
-KEYS = frozenset("turned other_name no_name same_code other_code same_tool".split())
+#: Signals whose weights stay as they are: names, codes and topics are keys, and a few cases do not undo them.
+KEYS = frozenset("turned other_topic other_name no_name same_code other_code same_tool".split())
 
 #: Shares of a question's words that a memory says in the same word, in another, or something of the field for, and
 #: what each counts beside the first: left to themselves, the farther come out higher, for the readers see the same
@@ -44,8 +44,8 @@ SHARES = {"coverage": 1.0, "concept_coverage": 0.8, "field_coverage": 0.3}
 #: Signals that speak against a memory, and those that may speak either way; all others speak for it.
 AGAINST = frozenset(
     (
-        "nothing_in_common turned other_kind no_answer other_name no_name other_code lacks_name unknown_name "
-        "out_of_time"
+        "nothing_in_common turned other_topic other_kind no_answer other_name no_name other_code lacks_name "
+        "unknown_name out_of_time"
     ).split()
 )
 EITHER = frozenset({"no_vector"})

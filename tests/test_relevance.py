@@ -259,6 +259,14 @@ def test_what_a_question_does_not_ask_and_no_side_names_stays_out(memory: Afterw
     assert [hit.memory.summary for hit in answer.hits] == [rule]
 
 
+def test_where_the_user_lives_is_no_answer_to_where_the_user_travels() -> None:
+    with Afterwit.open(store="sqlite://", embedder="use") as memory:
+        memory.write("用户搬到上海了。", source="user")
+        memory.write("用户不吃辣。", source="user")
+        assert found(memory, "用户在哪里出差？") == []
+        assert found(memory, "用户住在哪里？") == ["用户搬到上海了。"]
+
+
 def test_a_name_alone_brings_all_that_is_known_of_it(memory: Afterwit) -> None:
     told = {"Aisha works the counter.", "Aisha saves for a pastry course in Lyon.", "Aisha has a cat called Miso."}
     for words in (*told, "The van is insured with Harbour Mutual."):

@@ -41,6 +41,8 @@ class SignalWeights:
     turned: float = -5.00
     #: flag: it is filed under the topic that is asked about
     topic_filed: float = 1.84
+    #: flag: it is filed under another topic, and does not speak of the one that is asked about
+    other_topic: float = -2.80
     #: flags: it lacks what this kind of question asks for (a time, a number); it cannot be the answer
     other_kind: float = -1.19
     no_answer: float = -1.48

@@ -347,6 +347,10 @@ def _topics(seen: _Columns, traits: Traits, found: Candidates) -> None:
     asked = traits.topics
     if asked:
         seen.put("topic_filed", [memory.topic in asked for memory in found.memories])
+        others = [bool(memory.topic) and memory.topic not in asked for memory in found.memories]
+        seen.put(
+            "other_topic", [other and not told.topics & asked for other, told in zip(others, found.traits, strict=True)]
+        )
 
 
 def _kinds(seen: _Columns, folded: str, found: Candidates) -> None:

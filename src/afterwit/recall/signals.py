@@ -349,7 +349,8 @@ def _topics(seen: _Columns, traits: Traits, found: Candidates) -> None:
         seen.put("topic_filed", [memory.topic in asked for memory in found.memories])
         others = [bool(memory.topic) and memory.topic not in asked for memory in found.memories]
         seen.put(
-            "other_topic", [other and not told.topics & asked for other, told in zip(others, found.traits, strict=True)]
+            "other_topic",
+            [other and not told.speaks_of(asked) for other, told in zip(others, found.traits, strict=True)],
         )
 
 

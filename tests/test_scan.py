@@ -16,7 +16,7 @@ def test_a_scan_in_a_thread_of_its_own_finds_what_one_in_this_thread_finds() -> 
     begun = vectors.begin_scan(query, mask)
     # More than there was room for: the rows that are read must not move.
     vectors.put(np.arange(len(rows), 3 * len(rows)), rows.tobytes() * 2)
-    there = begun.result()
+    there = begun()
     assert np.array_equal(there.slots, here.slots)
     assert np.array_equal(there.scores, here.scores)
     assert there.error == here.error

@@ -256,6 +256,16 @@ def test_rising_k_never_changes_the_first_results(memory: Afterwit) -> None:
         assert found(memory, query, top_k=k, budget_tokens=20_000) == everything[:k]
 
 
+def test_search_reads_few_candidates_of_many_and_more_for_who_asks_for_more(memory: Afterwit) -> None:
+    for number in range(120):
+        memory.write(f"Service number {number} of the cluster writes logs to shard {number % 7}.", kind="fact")
+    query = "Where does the service of the cluster write logs?"
+    few, more = memory.search(query), memory.search(query, top_k=25)
+    every = memory.search(query, exhaustive=True)
+    assert few.considered < more.considered <= every.considered
+    assert few.considered <= 32
+
+
 def test_token_budget_is_kept(memory: Afterwit) -> None:
     for number in range(8):
         memory.write(f"The nightly job {number} copies the ledger tables to the archive bucket.", kind="fact")

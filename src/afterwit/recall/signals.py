@@ -155,12 +155,6 @@ class _Columns:
         self.matrix[:, rank.SIGNALS.index(name)] = values
 
 
-def _cosines(query: NDArray[np.float32] | None, vectors: Sequence[NDArray[np.float32] | None]) -> rank.Floats:
-    if query is None:
-        return np.full(len(vectors), np.nan)
-    return np.array([float(query @ vector) if vector is not None else np.nan for vector in vectors])
-
-
 def _lead(values: rank.Floats, rivals: NDArray[np.bool_]) -> rank.Floats:
     """How far each value is above the best of the others; 0 is the least that counts among others."""
     standing = np.where(rivals, values, -np.inf)
@@ -170,12 +164,6 @@ def _lead(values: rank.Floats, rivals: NDArray[np.bool_]) -> rank.Floats:
     others = np.full(values.size, standing[best])
     others[best] = np.partition(standing, -2)[-2]
     return values - np.where(np.isfinite(others), others, 0.0)
-
-
-def _closeness(found: Candidates, asked: Text, foreign: NDArray[np.bool_]) -> rank.Floats:
-    """How close in meaning each is, in spreads of the model; NaN where nothing is known of it."""
-    close = meaning.closeness(_cosines(asked.vector, found.vectors), found.vectors, found.models)
-    return close + _LANGUAGE_GAP * foreign.astype(np.float64)
 
 
 def _read_words(
@@ -194,20 +182,24 @@ def _read_whole(
     least: float,
 ) -> None:
     """How likely each answers by its vector; with a model that the reader was not trained on, by how close it is."""
-    close = _closeness(found, asked, foreign)
-    unread = np.isnan(close)
-    if asked.vector is None or any(part.model.startswith(_WORDS_MODEL) for part in found.models):
-        unread[:] = True
+    words_only = asked.vector is None or any(part.model.startswith(_WORDS_MODEL) for part in found.models)
+    unread = np.array([words_only or vector is None for vector in found.vectors], dtype=np.bool_)
     seen.put("no_vector", unread)
-    if unread.all():
+    if asked.vector is None or unread.all():
         return
     said = None
-    if asked.vector is not None and len(found.models) == 1:
+    if len(found.models) == 1:
         said = reading.shipped().by_whole(asked.vector, found.vectors, found.models[0].model)
     if said is None:
-        said = np.where(unread, 0.0, close * _READ_BY_SPREAD - _READ_EDGE)
+        said = np.where(unread, 0.0, _closeness(asked.vector, found, foreign) * _READ_BY_SPREAD - _READ_EDGE)
     seen.put("whole_answers", np.clip(said, -_MOST_READ, _MOST_READ))
     seen.put("whole_answers_by", _ahead(said, rivals, least))
+
+
+def _closeness(query: NDArray[np.float32], found: Candidates, foreign: NDArray[np.bool_]) -> rank.Floats:
+    """How close in meaning each is, in spreads of the model; NaN where nothing is known of it."""
+    cosines = np.array([np.nan if vector is None else float(query @ vector) for vector in found.vectors])
+    return meaning.closeness(cosines, found.vectors, found.models) + _LANGUAGE_GAP * foreign
 
 
 def _ahead(said: rank.Floats, rivals: NDArray[np.bool_], least: float) -> rank.Floats:

@@ -7,8 +7,7 @@ somebody else looks or the transaction fails.
 
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Generator, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -111,7 +110,7 @@ class _Begun:
 
     vectors: QuantisedVectors
     mask: Mask
-    work: "Future[Scan]"
+    finish: Callable[[], Scan]
 
 
 @dataclass
@@ -468,7 +467,7 @@ class SpaceCache:
         begun = self._begun.pop(aim.query.tobytes(), None)
         if begun is None or begun.vectors is not aim.vectors or begun.mask is not mask:
             return None
-        return begun.work.result()
+        return begun.finish()
 
     def _aim(self, connection: Connection, query: NDArray[np.float32], model: str) -> _Aim | None:
         known = driver(connection).execute(_MODEL, (model,)).fetchone()

@@ -22,6 +22,8 @@ _GATHER_COST = 4
 _BLOCK = 8192
 #: Rows from which a scan takes longer than to start a thread for it: a millisecond.
 _WORTH_A_THREAD = 20_000
+#: Share of a scan that is left to its thread; meanwhile whoever began it has other work, and does the rest after it.
+_SHARE_OF_THREAD = 0.7
 #: Standard deviations of the quantisation error that the candidates' margin covers: a miss would
 #: be an eight-sigma event.
 _SIGMAS = 8.0
@@ -95,48 +97,59 @@ class QuantisedVectors:
             query: float32 of shape (dimensions,), unit length.
             mask: shape (slots,).
         """
-        return self._prepared(query, mask)()
+        slots = self._slots(mask)
+        return self._prepared(query)(slots)
 
-    def begin_scan(self, query: npt.NDArray[np.float32], mask: Mask) -> "Future[Scan]":
+    def begin_scan(self, query: npt.NDArray[np.float32], mask: Mask) -> Callable[[], Scan]:
         """Begin what `scan` does, in a thread of its own where that is worth it.
 
-        The slots in the mask are read while it lasts; all others may change.
+        The slots in the mask are read until the result is there; all others may change.
+
+        Returns:
+            What scans the rest and gives the result of it all.
         """
-        work: Future[Scan] = Future()
-        scan = self._prepared(query, mask)
+        slots, scan = self._slots(mask), self._prepared(query)
+        split = int(len(slots) * _SHARE_OF_THREAD) if len(slots) >= _WORTH_A_THREAD else 0
+        begun: Future[Scan] = Future()
 
         def run() -> None:
             try:
-                work.set_result(scan())
+                begun.set_result(scan(slots[:split]))
             except BaseException as error:  # noqa: BLE001 - belongs to who waits for the result
-                work.set_exception(error)
+                begun.set_exception(error)
 
-        if len(mask) < _WORTH_A_THREAD:
-            run()
-        else:
+        def finish() -> Scan:
+            rest = scan(slots[split:])
+            if not split:
+                return rest
+            return Scan(slots, np.concatenate([begun.result().scores, rest.scores]), rest.error)
+
+        if split:
             threading.Thread(target=run, name="afterwit-scan").start()
-        return work
+        return finish
 
-    def _prepared(self, query: npt.NDArray[np.float32], mask: Mask) -> Callable[[], Scan]:
-        """The scan, all that it needs at hand."""
+    def _slots(self, mask: Mask) -> npt.NDArray[np.int64]:
+        """The slots in the mask that have a vector, ascending."""
         count = min(len(mask), len(self._present))
-        slots = np.flatnonzero(mask[:count] & self._present[:count])
+        return np.flatnonzero(mask[:count] & self._present[:count])
+
+    def _prepared(self, query: npt.NDArray[np.float32]) -> Callable[[npt.NDArray[np.int64]], Scan]:
+        """The scan of some ascending slots, all else that it needs at hand."""
         code, scale, residual = _quantise(query[None, :])
-        codes, scales = self._codes[:count], self._scales[:count]
+        codes, scales = self._codes, self._scales
         certainty = min(1.0, _SIGMAS / float(np.sqrt(self.dimensions)))
         error = certainty * (self._residual + residual) + 1e-5
 
-        def scan() -> Scan:
-            if len(slots) * _GATHER_COST < count:
-                scores = _dot(code, codes[slots])
+        def scan(slots: npt.NDArray[np.int64]) -> Scan:
+            low, high = (int(slots[0]), int(slots[-1]) + 1) if len(slots) else (0, 0)
+            if len(slots) == high - low:
+                scores = _dot(code, codes[low:high]) * scales[low:high]
             else:
-                scores = _dot(code, codes)
-                if len(slots) < count:
-                    scores = scores[slots]
-            # Only now: the scale of a slot without a vector is whatever was in its memory before.
-            scores *= scales[slots] if len(slots) < count else scales
-            scores *= scale[0]
-            return Scan(slots, scores, error)
+                few = len(slots) * _GATHER_COST < high - low
+                scores = _dot(code, codes[slots]) if few else _dot(code, codes[low:high])[slots - low]
+                # Only now: the scale of a slot without a vector is whatever was in its memory before.
+                scores *= scales[slots]
+            return Scan(slots, scores * scale[0], error)
 
         return scan
 

@@ -149,6 +149,21 @@ def test_somebody_elses_attribute_is_no_answer_to_a_question_about_the_user(memo
     assert "The user's friend's residence: Bergen." in found(memory, "What is the residence of the user's friend?")
 
 
+def test_each_of_two_persons_is_held_against_what_is_known_of_the_same_one() -> None:
+    with Afterwit.open(store="sqlite://", embedder="use") as memory:
+        for words in (
+            "Anna lives in Graz since 2021.",
+            "Ben lives in Leeds with his cat.",
+            "Anna works as a nurse at the Landeskrankenhaus.",
+            "Carla lives in Porto.",
+            "Ben is allergic to nuts.",
+            "Anna drives a red Skoda.",
+        ):
+            memory.write(words, kind="fact")
+        both = {"Anna lives in Graz since 2021.", "Carla lives in Porto."}
+        assert set(found(memory, "Anna's and Carla's cities")) == both
+
+
 def test_what_is_known_of_a_person_does_not_answer_every_question_about_them(memory: Afterwit) -> None:
     memory.write("Noor owns the billing tables.", kind="fact", subject="Noor")
     memory.write("Stefan approves schema changes.", kind="fact", subject="Stefan")

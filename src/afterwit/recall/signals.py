@@ -65,6 +65,10 @@ _RULING = frozenset({Kind.RULE, Kind.CONSTRAINT, Kind.PREFERENCE, Kind.LESSON})
 _NONE, _FIELD_MET, _CONCEPT_MET, _WORD_MET = 0, 1, 2, 3
 
 
+#: Candidates that are held against each other: masks, one for each person that is asked about.
+Rivals = Sequence[NDArray[np.bool_]]
+
+
 @dataclass(frozen=True)
 class Text:
     """A question, or what a task is about."""
@@ -93,9 +97,9 @@ def observe(
     traits, whole = Traits(asked.words), Traits(question.query)
     known = reader.known_subjects(space)
     named = found.entities.named(whole.folded, known)
-    rivals = ~(_persons(seen, whole, named, found, known) | _codes(seen, whole, found))
-    if not rivals.any():
-        rivals[:] = True
+    other_code = _codes(seen, whole, found)
+    about = [same & ~other_code for same in _persons(seen, whole, named, found, known)]
+    rivals = [same for same in about if same.any()] or [np.ones(seen.size, dtype=np.bool_)]
     _kinds(seen, traits.folded, found)
     seen.put("same_tool", [names_tool(whole.folded, memory) for memory in found.memories])
     foreign = _foreign(traits, found)
@@ -131,7 +135,7 @@ def observe_task(
         As `observe` returns it, for the task first.
     """
     seen = _Columns(len(found.memories))
-    rivals = np.ones(seen.size, dtype=np.bool_)
+    rivals = [np.ones(seen.size, dtype=np.bool_)]
     _read_whole(seen, task, found, rivals, _foreign(Traits(task.words), found), -_HEADING_LEAD)
     weighed = _weigh(reader, space, task.words, found, ())
     close = seen.matrix.copy()
@@ -155,8 +159,21 @@ class _Columns:
         self.matrix[:, rank.SIGNALS.index(name)] = values
 
 
-def _lead(values: rank.Floats, rivals: NDArray[np.bool_]) -> rank.Floats:
-    """How far each value is above the best of the others; 0 is the least that counts among others."""
+def _lead(values: rank.Floats, rivals: Rivals) -> rank.Floats:
+    """How far each value is above the best of the others that it is held against; 0 is the least that counts.
+
+    Those that are about one of several persons are held against each other, those about nobody asked for against all.
+    """
+    if len(rivals) == 1:
+        return _lead_among(values, rivals[0])
+    leads = _lead_among(values, np.logical_or.reduce(rivals))
+    for same in rivals:
+        here = _lead_among(values, same)
+        leads[same] = np.maximum(leads[same], here[same])
+    return leads
+
+
+def _lead_among(values: rank.Floats, rivals: NDArray[np.bool_]) -> rank.Floats:
     standing = np.where(rivals, values, -np.inf)
     if standing.size < 2:
         return values.copy()
@@ -166,9 +183,7 @@ def _lead(values: rank.Floats, rivals: NDArray[np.bool_]) -> rank.Floats:
     return values - np.where(np.isfinite(others), others, 0.0)
 
 
-def _read_words(
-    seen: _Columns, words: reading.Words, found: Candidates, rivals: NDArray[np.bool_], least: float
-) -> None:
+def _read_words(seen: _Columns, words: reading.Words, found: Candidates, rivals: Rivals, least: float) -> None:
     said = reading.shipped().by_words(words, [told.words for told in found.traits])
     seen.put("words_answer_by", _ahead(said, rivals, least))
 
@@ -177,7 +192,7 @@ def _read_whole(
     seen: _Columns,
     asked: Text,
     found: Candidates,
-    rivals: NDArray[np.bool_],
+    rivals: Rivals,
     foreign: NDArray[np.bool_],
     least: float,
 ) -> None:
@@ -202,7 +217,7 @@ def _closeness(query: NDArray[np.float32], found: Candidates, foreign: NDArray[n
     return meaning.closeness(cosines, found.vectors, found.models) + _LANGUAGE_GAP * foreign
 
 
-def _ahead(said: rank.Floats, rivals: NDArray[np.bool_], least: float) -> rank.Floats:
+def _ahead(said: rank.Floats, rivals: Rivals, least: float) -> rank.Floats:
     """How far each is above the best of the others and above there being none: the best of wrong ones is nothing."""
     return np.clip(np.minimum(_lead(said, rivals), said), least, _MOST_LEAD)
 
@@ -251,7 +266,7 @@ def _weigh(reader: Reader, space: str, words: str, found: Candidates, named: Col
     return _Weighed(terms, met, rank.word_weights(holding, total) * asked * np.where(holding == 0, _UNKNOWN, 1), asked)
 
 
-def _words(seen: _Columns, weighed: _Weighed, rivals: NDArray[np.bool_]) -> None:
+def _words(seen: _Columns, weighed: _Weighed, rivals: Rivals) -> None:
     if not len(weighed.terms):
         return
     met, weights = weighed.met, weighed.weights
@@ -374,23 +389,27 @@ def _tells(kind: str, memory: Memory, told: Traits) -> bool:
 
 def _persons(
     seen: _Columns, whole: Traits, named: Collection[str], found: Candidates, known: Collection[str]
-) -> NDArray[np.bool_]:
-    """Who is named: 张三 is not 李四. Returns which memories are not about who is named."""
+) -> list[NDArray[np.bool_]]:
+    """Who is named: 张三 is not 李四. Returns which memories are about each of those who are named."""
     if not named:
         others = _beside_the_user(whole, found)
         seen.put("other_name", others)
-        return others
+        return [~others]
     # 王芳 is not named by 王芳芳.
     longer = [other for other in known if other not in named and any(name in other for name in named)]
-    same = np.array(
-        [memory.subject in named or _names_one_of(named, told.folded, longer) for memory, told in _rows(found)],
-        dtype=np.bool_,
-    )
+    each = [
+        np.array(
+            [memory.subject in names or _names_one_of(names, told.folded, longer) for memory, told in _rows(found)],
+            dtype=np.bool_,
+        )
+        for names in {frozenset(found.entities.all_of(name)) for name in named}
+    ]
+    same = np.logical_or.reduce(each)
     somebody = np.array([bool(memory.subject) for memory in found.memories], dtype=np.bool_)
     others = ~same & somebody
     seen.put("other_name", others)
     seen.put("no_name", ~same & ~somebody)
-    return ~same
+    return each
 
 
 def _names_one_of(names: Collection[str], folded: str, longer: Collection[str]) -> bool:

@@ -1,17 +1,18 @@
 """Train the readers of `afterwit.reading`: `python -m evals.fit_reading`. Needs PyTorch (`pip install torch`).
 
-They learn from the questions of the written worlds, each against all memories that a search looks at there: what must
-come back is to be above all others and above a threshold, and where nothing answers, the threshold above all. `blind`
-worlds are left out. The words that can be held against each other are those of `evals/corpora/words.txt`; their
-vectors start as what the embedding model makes of each word alone.
+They learn from the questions of the written worlds, each against all memories that a search looks at there (of the
+`lessons`, which are small, against every one): what must come back is to be above all others and above a threshold,
+and where nothing answers, the threshold above all. `blind` worlds are left out. The words that can be held against
+each other are those of `evals/corpora/words.txt`; their vectors start as what the embedding model makes of each word.
 """
 
 import argparse
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,20 +22,24 @@ from numpy.typing import NDArray
 from evals.product import Ask, Product, Shelf, embed_queries, reading, text, traits
 from evals.running import progress
 from evals.suites.own import CORPORA, read_corpus
-from evals.suites.precision import BLIND, read_worlds
+from evals.suites.precision import BLIND, LESSONS, read_worlds
 
 PACKAGE = Path(reading.__file__).parent
 
 #: Numbers of a word's vector that are trained on, and that are kept.
 _WIDE, _KEPT = 256, 64
+#: What is noticed of a match (`reading._matches`), hidden numbers made of it, and aspects of what else a memory says.
+_NOTICED, _HIDDEN, _ASPECTS = 12, 24, 16
+#: Memories that are left at least where some are left out.
+_FEWEST = 3
 #: Passes over the worlds for the words and for the whole; more of them learn the worlds by heart.
-_EPOCHS_WORDS, _EPOCHS_WHOLE = 14, 4
+_EPOCHS_WORDS, _EPOCHS_WHOLE = 5, 4
 #: Share of a question's words that is left out of each pass, so that none is relied on alone.
 _LEFT_OUT = 0.25
 #: How strongly what is trained is held to where it started.
-_HOLD_WORDS, _HOLD_WEIGHTS, _HOLD_WHOLE = 3e-4, 1e-3, 1e-3
+_HOLD_PROJECT, _HOLD_WEIGHTS, _HOLD_NET, _HOLD_WHOLE = 6e-4, 1e-3, 1e-4, 1e-3
 #: Parts of the worlds, each read by readers that were trained on the others.
-FOLDS = 5
+FOLDS = 3
 
 
 @dataclass
@@ -49,6 +54,10 @@ class Lesson:
     told: NDArray[np.float32]
     #: shape (questions, memories): 1 must come back, 0 must not, -1 may, -2 was not looked at
     wanted: NDArray[np.float32]
+
+
+#: Questions, each with what must come back and what may.
+Cases = Sequence[tuple[Ask, Sequence[str], Sequence[str]]]
 
 
 def vocabulary() -> dict[str, str]:
@@ -90,18 +99,19 @@ def start(product: Product) -> tuple[reading.Model, NDArray[np.float32]]:
 
 
 def _untrained(table: dict[str, int]) -> reading.Model:
-    vectors = np.ones((len(table), 1), dtype=np.int8)
-    weights = np.ones(len(table), dtype=np.float32)
-    return reading.Model(table, vectors, weights, 1, 1, 1, 1, 0, np.zeros((0, 0), dtype=np.float32), 1, 0)
+    """Knows which words there are, and nothing of them."""
+    none = np.zeros(0, dtype=np.float32)
+    learned: dict[str, Any] = {**dict.fromkeys(reading.ARRAYS, none), **dict.fromkeys(reading.NUMBERS, 0.0)}
+    return reading.Model(table, np.ones((len(table), 1), dtype=np.int8), **learned)
 
 
 def read_lessons(product: Product, model: reading.Model) -> list[Lesson]:
     """Every world that may be learned from."""
     lessons: list[Lesson] = []
-    worlds = [world for world in read_worlds() if world.split != BLIND] + read_worlds("relevance_*.json")
+    worlds = [world for world in read_worlds() if world.split != BLIND] + read_worlds("lessons/*.json")
     with installed(model):
         for world in progress(worlds, total=len(worlds), label="worlds"):
-            cases = [
+            cases: Cases = [
                 (
                     Ask(case["query"], world.now, {**world.search, **case.get("options", {})}),
                     case.get("must", ()),
@@ -113,19 +123,22 @@ def read_lessons(product: Product, model: reading.Model) -> list[Lesson]:
             if cases:
                 shelf = product.shelf(f"reading-{world.name}", timezone=world.timezone)
                 shelf.write(world.entries)
-                lessons.append(_lesson(world.name, shelf, cases))
+                looked_at = [list(shelf.keys)] * len(cases) if world.split == LESSONS else _looked_at(shelf, cases)
+                lessons.append(_lesson(world.name, shelf, cases, looked_at))
         for name in ("crosslingual", "identifiers"):
             corpus = read_corpus(name)
             shelf = product.shelf(f"reading-{name}")
             shelf.write(corpus.entries)
-            lessons.append(
-                _lesson(name, shelf, [(Ask(probe.query, probe.now), probe.evidence, ()) for probe in corpus.probes])
-            )
+            probes: Cases = [(Ask(probe.query, probe.now), probe.evidence, ()) for probe in corpus.probes]
+            lessons.append(_lesson(name, shelf, probes, _looked_at(shelf, probes)))
     return lessons
 
 
-def _lesson(world: str, shelf: Shelf, cases: "Sequence[tuple[Ask, Sequence[str], Sequence[str]]]") -> Lesson:
-    looked_at = [shelf.signals(ask)[0] for ask, _, _ in cases]
+def _looked_at(shelf: Shelf, cases: Cases) -> list[list[str]]:
+    return [shelf.signals(ask)[0] for ask, _, _ in cases]
+
+
+def _lesson(world: str, shelf: Shelf, cases: Cases, looked_at: Sequence[Sequence[str]]) -> Lesson:
     ids = sorted({id for each in looked_at for id in each})
     place_of = {id: place for place, id in enumerate(ids)}
     wanted = np.full((len(cases), len(ids)), -2.0, dtype=np.float32)
@@ -174,53 +187,100 @@ def _train_words(
 ) -> dict[str, Any]:
     every = torch.tensor(vectors)
     tensors = [_as_tensors(torch, lesson, table) for lesson in lessons]
+    softplus, normalize = torch.nn.functional.softplus, torch.nn.functional.normalize
     first = torch.eye(_WIDE)[:, :_KEPT].clone()
-    project = torch.nn.Parameter(first.clone())
-    heavy = torch.nn.Parameter(torch.zeros(_WIDE))
-    numbers = {
-        name: torch.nn.Parameter(torch.tensor(value))
-        for name, value in (("bias", 0.0), ("unknown", 0.0), ("same", 0.3), ("slope", 12.0), ("edge", 7.0))
+
+    def learned(*shape: int, spread: float = 0.0) -> Any:
+        return torch.nn.Parameter(torch.randn(*shape) * spread)
+
+    wide = {"project": torch.nn.Parameter(first.clone()), "asked": learned(_WIDE), "told": learned(_WIDE)}
+    net = {
+        "by_match": learned(_NOTICED, _HIDDEN, spread=_NOTICED**-0.5),
+        "by_word": learned(_KEPT, _HIDDEN, spread=_KEPT**-0.5),
+        "hidden_base": learned(_HIDDEN),
+        "hidden_worth": learned(_HIDDEN),
+        "beyond_told": learned(_KEPT, _ASPECTS, spread=0.15),
+        "beyond_asked": learned(_KEPT, _ASPECTS),
     }
-    softplus = torch.nn.functional.softplus
+    first_numbers = {"same": 0.3, "words_slope": 12.0, "words_edge": 7.0}
+    numbers = {
+        name: torch.nn.Parameter(torch.tensor(first_numbers.get(name, 0.0)))
+        for name in (*reading.NUMBERS, "asked_base", "told_base")
+        if not name.startswith("whole_")
+    }
 
     def scores(lesson: dict[str, Any]) -> Any:
-        asked = torch.nn.functional.normalize(every[lesson["asked_rows"]] @ project, dim=1)
-        told = torch.nn.functional.normalize(every[lesson["told_rows"]] @ project, dim=1)
-        near = (
-            torch.cat([asked @ told.T, torch.full((len(asked), 1), -1.0)], dim=1)[:, lesson["told"]].max(dim=2).values
-        )
-        near = torch.cat([torch.relu(near), torch.zeros(len(lesson["unknown"]), near.shape[1])])
-        near = torch.where(lesson["same"], 1 + numbers["same"], near)
-        weights = torch.cat(
-            [
-                softplus(every[lesson["asked_rows"]] @ heavy + numbers["bias"]),
-                softplus(numbers["bias"] + numbers["unknown"]).expand(len(lesson["unknown"])),
-            ]
-        )
+        """Of `Model.by_words`, all but the edge."""
+        asked = normalize(every[lesson["asked_rows"]] @ wide["project"], dim=1)
+        told = normalize(every[lesson["told_rows"]] @ wide["project"], dim=1)
+        close = torch.relu(asked @ told.T)
+        size, unknown = len(lesson["told"]), len(lesson["unknown"])
+        near = torch.cat([close, torch.zeros(len(asked), 1)], dim=1)[:, lesson["told"]].max(dim=2).values
+        near = torch.cat([near, torch.zeros(unknown, size)])
+        is_unknown = torch.cat([torch.zeros(len(asked)), torch.ones(unknown)])
+        logits = torch.cat([every[lesson["asked_rows"]] @ wide["asked"] + numbers["asked_base"], torch.zeros(unknown)])
+        asked = torch.cat([asked, torch.zeros(unknown, _KEPT)])
+        same = lesson["same"].float()
+        rare = torch.log((size + 1) / (same.sum(dim=1) + 0.5))
+        weights = softplus(logits + is_unknown * numbers["unknown"] + numbers["rarity"] * rare)
+        best = near.topk(2, dim=1).values
+        others = torch.where(near >= best[:, :1], best[:, 1:], best[:, :1])
+        of_words = [each[:, None].expand_as(near) for each in (rare, is_unknown, same.mean(dim=1), weights)]
+        noticed = [near, same, near - near.mean(dim=1, keepdim=True), near - others, same * rare[:, None]]
+        noticed += [torch.relu(near - knee) for knee in reading.KNEES] + of_words
+        of_each = torch.stack(noticed, dim=2) @ net["by_match"] + (asked @ net["by_word"] + net["hidden_base"])[:, None]
+        worth = numbers["words_slope"] * torch.where(lesson["same"], 1 + numbers["same"], near) + numbers["worth_base"]
+        worth = worth + torch.relu(of_each) @ net["hidden_worth"]
         held = lesson["asked"] * (torch.rand_like(lesson["asked"]) > _LEFT_OUT) * weights
-        return numbers["slope"] * (held @ near) / (held.sum(dim=1, keepdim=True) + _LEAST)
+        return (held @ worth) / (held.sum(dim=1, keepdim=True) + reading.LEAST) + beyond(lesson, asked, told, close)
+
+    def beyond(lesson: dict[str, Any], asked: Any, told: Any, close: Any) -> Any:
+        known = lesson["asked"][:, None, : len(close)]
+        met = (known * close.T[None]).max(dim=2).values if len(close) else torch.zeros(len(known), len(told))
+        weights = softplus(every[lesson["told_rows"]] @ wide["told"] + numbers["told_base"])
+        left, has = (1 - met) * weights, lesson["has"]
+        whole = has @ weights + reading.LEAST
+        says = torch.einsum("qw,wa,mw->qma", left, told @ net["beyond_told"], has)
+        wants = lesson["asked"] @ (asked @ net["beyond_asked"]) / (lesson["asked"].sum(dim=1, keepdim=True) + 1)
+        return (torch.einsum("qma,qa->qm", says, wants) - numbers["beyond"] * (left @ has.T)) / whole
 
     def hold() -> Any:
-        return 2 * _HOLD_WORDS * ((project - first) ** 2).sum() + _HOLD_WEIGHTS * (heavy**2).sum()
+        moved = _HOLD_PROJECT * ((wide["project"] - first) ** 2).sum()
+        weights = _HOLD_WEIGHTS * ((wide["asked"] ** 2).sum() + (wide["told"] ** 2).sum())
+        return moved + weights + _HOLD_NET * sum((each**2).sum() for each in net.values())
 
-    groups = [([project, heavy], 1e-3), (list(numbers.values()), 0.05)]
-    _descend(torch, tensors, scores, hold, numbers["edge"], groups, _EPOCHS_WORDS)
+    groups = [([*wide.values(), *net.values()], 1e-3), (list(numbers.values()), 0.05)]
+    draws: list[Callable[[], dict[str, Any]]] = [partial(_some_memories, torch, lesson) for lesson in tensors]
+    _descend(torch, draws, scores, hold, numbers["words_edge"], groups, _EPOCHS_WORDS)
     with torch.no_grad():
-        made = torch.nn.functional.normalize(every @ project, dim=1).numpy()
-        weights = softplus(every @ heavy + numbers["bias"]).numpy()
+        made = normalize(every @ wide["project"], dim=1).numpy()
+        of_words = {name: every @ wide[name] + numbers[f"{name}_base"] for name in ("asked", "told")}
+        single = {name: float(each) for name, each in numbers.items() if name in reading.NUMBERS}
         return {
             "vectors": np.rint(made / np.abs(made).max(axis=1, keepdims=True) * 127).astype(np.int8),
-            "weights": weights.astype(np.float16).astype(np.float32),
-            "unknown": float(softplus(numbers["bias"] + numbers["unknown"])),
-            "same": 1 + float(numbers["same"]),
-            "least": _LEAST,
-            "words_slope": float(numbers["slope"]),
-            "words_edge": float(numbers["edge"]),
+            **{name: _rounded(each.numpy()) for name, each in (net | of_words).items()},
+            **single,
+            "same": 1 + single["same"],
         }
 
 
-#: See `Model.least`.
-_LEAST = 0.3
+def _rounded(numbers: NDArray[np.float32]) -> NDArray[np.float32]:
+    """As they are when they were written and read."""
+    return numbers.astype(np.float16).astype(np.float32)
+
+
+def _some_memories(torch: Any, lesson: dict[str, Any]) -> dict[str, Any]:
+    """A lesson, every other time with fewer memories: rarity and standing out mean less among few."""
+    size = len(lesson["told"])
+    if size < 2 * _FEWEST or random.random() < 0.5:  # noqa: S311
+        return lesson
+    kept = torch.randperm(size)[: random.randint(_FEWEST, size)]  # noqa: S311
+    return lesson | {
+        "told": lesson["told"][kept],
+        "has": lesson["has"][kept],
+        "same": lesson["same"][:, kept],
+        "wanted": lesson["wanted"][:, kept],
+    }
 
 
 def _as_tensors(torch: Any, lesson: Lesson, table: dict[str, int]) -> dict[str, Any]:
@@ -248,6 +308,7 @@ def _as_tensors(torch: Any, lesson: Lesson, table: dict[str, int]) -> dict[str, 
         "unknown": unknown,
         "told_rows": torch.tensor(told_rows, dtype=torch.long),
         "told": torch.tensor(told),
+        "has": torch.zeros(len(told), len(told_rows) + 1).scatter_(1, torch.tensor(told), 1.0)[:, :-1],
         "asked": torch.tensor(asked),
         "same": torch.tensor(same),
         "wanted": torch.tensor(lesson.wanted),
@@ -269,13 +330,20 @@ def _train_whole(torch: Any, lessons: Sequence[Lesson]) -> dict[str, Any]:
     def hold() -> Any:
         return _HOLD_WHOLE * ((turn - still) ** 2).sum()
 
-    _descend(torch, tensors, scores, hold, edge, [([turn], 3e-4), ([slope, edge], 0.05)], _EPOCHS_WHOLE)
-    kept = turn.detach().numpy().astype(np.float16).astype(np.float32)
-    return {"turn": kept, "whole_slope": float(slope), "whole_edge": float(edge)}
+    draws: list[Callable[[], dict[str, Any]]] = [partial(dict[str, Any], lesson) for lesson in tensors]
+    _descend(torch, draws, scores, hold, edge, [([turn], 3e-4), ([slope, edge], 0.05)], _EPOCHS_WHOLE)
+    single = {"whole_slope": float(slope.detach()), "whole_edge": float(edge.detach())}
+    return {"turn": _rounded(turn.detach().numpy()), **single}
 
 
 def _descend(
-    torch: Any, lessons: "list[dict[str, Any]]", scores: Any, hold: Any, edge: Any, groups: Any, epochs: int
+    torch: Any,
+    lessons: "list[Callable[[], dict[str, Any]]]",
+    scores: Any,
+    hold: Any,
+    edge: Any,
+    groups: Any,
+    epochs: int,
 ) -> None:
     optimiser = torch.optim.Adam([{"params": parameters, "lr": rate} for parameters, rate in groups])
     order = list(lessons)
@@ -283,7 +351,7 @@ def _descend(
         random.shuffle(order)
         for group, (_, rate) in zip(optimiser.param_groups, groups, strict=True):
             group["lr"] = rate * (1 - epoch / epochs)
-        for lesson in order:
+        for lesson in (draw() for draw in order):
             loss = _loss(torch, scores(lesson), lesson["wanted"], edge) + hold()
             optimiser.zero_grad()
             loss.backward()
@@ -316,14 +384,9 @@ def in_folds(
 def write(model: reading.Model, folder: Path) -> None:
     """Write the readers' files."""
     (folder / "words.txt").write_text("\n".join(model.table), encoding="utf-8")
-    numbers = {name: np.float32(getattr(model, name)) for name in reading.NUMBERS}
-    np.savez(
-        folder / "model.npz",
-        vectors=model.vectors,
-        weights=model.weights.astype(np.float16),
-        turn=model.turn.astype(np.float16),
-        **numbers,
-    )
+    arrays: dict[str, Any] = {name: getattr(model, name).astype(np.float16) for name in reading.ARRAYS}
+    numbers: dict[str, Any] = {name: np.float32(getattr(model, name)) for name in reading.NUMBERS}
+    np.savez(folder / "model.npz", vectors=model.vectors, **arrays, **numbers)
 
 
 def main() -> None:

@@ -174,7 +174,7 @@ def read_cases(embedder: str, readers: Mapping[str, reading.Model], *, lessons: 
     """
     cases: list[Case] = []
     with Product(embedder=embedder) as product:
-        worlds = [world for world in read_worlds() if world.split != BLIND] + read_worlds("relevance_*.json")
+        worlds = [world for world in read_worlds() if world.split != BLIND] + read_worlds("lessons/*.json")
         for world in (world for world in worlds if lessons or world.split != LESSONS):
             shelf = product.shelf(world.name, timezone=world.timezone)
             shelf.write(world.entries)

@@ -23,32 +23,33 @@ class SignalWeights:
     """
 
     #: flag: it has no vector, or the query has none, so that words alone must tell
-    no_vector: float = -0.30
+    no_vector: float = 0.80
     #: how likely it is the answer by its vector (`afterwit.reading`), in log-odds; how far that is above the best of
     #: the others, and above there being none, at 0; and the same by its words
-    whole_answers: float = 0.11
-    whole_answers_by: float = 0.70
-    words_answer_by: float = 0.30
+    whole_answers: float = 0.28
+    whole_answers_by: float = 0.43
+    words_answer: float = 0.24
+    words_answer_by: float = 0.10
     #: share of the query's words by rarity that it has, names of known subjects left out; that it says in another
     #: word or language; and that it has something of the same field for, all 0..1, in these proportions
-    coverage: float = 1.97
-    concept_coverage: float = 1.58
-    field_coverage: float = 0.59
+    coverage: float = 1.39
+    concept_coverage: float = 1.11
+    field_coverage: float = 0.42
     #: how far the three together are above the best of the others; flag: there is no such share
-    most_in_common_by: float = 2.37
-    nothing_in_common: float = -0.49
+    most_in_common_by: float = 3.13
+    nothing_in_common: float = -0.29
     #: flag: it says of the other one what is asked of somebody
     turned: float = -5.00
     #: flag: it is filed under the topic that is asked about
-    topic_filed: float = 1.84
+    topic_filed: float = 1.21
     #: flag: it is filed under another topic, and does not speak of the one that is asked about
     other_topic: float = -2.80
     #: flags: it lacks what this kind of question asks for (a time, a number); it cannot be the answer
-    other_kind: float = -1.19
-    no_answer: float = -1.48
+    other_kind: float = -1.03
+    no_answer: float = -0.88
     #: flags: a failure or lesson, and what is asked about went wrong; a rule or wish, and that is what is asked for
-    is_failure: float = 0.72
-    is_rule: float = 0.78
+    is_failure: float = 0.82
+    is_rule: float = 0.77
     #: flags: it is about somebody else than who is named; about nobody in particular
     other_name: float = -4.66
     no_name: float = -2.49
@@ -58,13 +59,13 @@ class SignalWeights:
     #: flag: advice on the tool or service that is named: its words tell of a fault, the question of a purpose
     same_tool: float = 3.00
     #: flags: it lacks a name that is asked about, which other memories have; which no memory has
-    lacks_name: float = -0.61
-    unknown_name: float = -0.18
+    lacks_name: float = -0.32
+    unknown_name: float = -0.25
     #: flags: it happened in the time that is asked about or names it; it neither did nor held then
-    in_time: float = 0.42
-    out_of_time: float = -0.31
+    in_time: float = 0.74
+    out_of_time: float = -0.62
     #: evidence of a memory of which nothing at all is noticed
-    base: float = 0.14
+    base: float = -0.38
 
 
 #: Names of the signals, in the order of their columns.

@@ -56,6 +56,16 @@ _COUNTS = (
     r"pounds?|usd|eur|rmb|yuan|cents|people|users?|days?|hours?|minutes?|seconds?|years?|grams?|kg|km|g|ms|m|px|gb|mb)"
     r"(?![a-z])"
 )
+_LABEL = re.compile(
+    r"\b([a-z]{3,}) ?#?(\d{1,3})\b(?![.:/]\d)|(?<![\d.:])(\d{1,3}) ?(号线|号楼|号机|号房|号|路|栋|班|期|室|组|层|区)"
+)
+#: Words before a number that counts something.
+_NO_LABEL = frozenset(
+    (
+        "the and for from with over about after before under until than last next first top only every least most "
+        "around within takes took costs cost has had have was were are least past some just nearly almost between"
+    ).split()
+)
 _HAN = re.compile(f"[{CJK}]")
 _VERB = re.compile(r"(?<!\w)(?!who|which|does|did|the|has|have|person|our|their|and)[a-z]{3,}")
 
@@ -185,6 +195,7 @@ def _lead_among(values: rank.Floats, rivals: NDArray[np.bool_]) -> rank.Floats:
 
 def _read_words(seen: _Columns, words: reading.Words, found: Candidates, rivals: Rivals, least: float) -> None:
     said = reading.shipped().by_words(words, [told.words for told in found.traits])
+    seen.put("words_answer", np.clip(said, -_MOST_READ, _MOST_READ))
     seen.put("words_answer_by", _ahead(said, rivals, least))
 
 
@@ -438,16 +449,37 @@ def _relations() -> frozenset[int]:
 def _codes(seen: _Columns, asked: Traits, found: Candidates) -> NDArray[np.bool_]:
     """Which code is asked for: one error code is not another. Returns which memories lack it."""
     codes = frozenset(term for term in asked.hard_terms if is_code(term) and not _is_amount(term, asked.folded))
-    if not codes:
-        return np.zeros(seen.size, dtype=np.bool_)
-    other_names = spellings(asked.tokens)
-    same = np.array(
-        [told.has_hard_term(codes) or any(has(told, code, other_names) for code in codes) for told in found.traits],
-        dtype=np.bool_,
-    )
-    seen.put("same_code", same)
-    seen.put("other_code", ~same)
-    return ~same
+    other = _other_label(asked.folded, found)
+    if codes:
+        other_names = spellings(asked.tokens)
+        same = np.array(
+            [told.has_hard_term(codes) or any(has(told, code, other_names) for code in codes) for told in found.traits],
+            dtype=np.bool_,
+        )
+        seen.put("same_code", same)
+        other |= ~same
+    seen.put("other_code", other)
+    return other
+
+
+def _other_label(asked: str, found: Candidates) -> NDArray[np.bool_]:
+    """Which memories are about cave 2 and not about cave 3, when that is asked about."""
+    wanted = _labels(asked)
+    other = np.zeros(len(found.memories), dtype=np.bool_)
+    for place, told in enumerate(found.traits if wanted else ()):
+        numbers = _labels(told.folded)
+        other[place] = any(noun in numbers and not wanted[noun] & numbers[noun] for noun in wanted)
+    return other
+
+
+def _labels(folded: str) -> dict[str, frozenset[str]]:
+    """Numbers by which things of one kind are told apart, by kind: room 12, line 3, 5路."""
+    found: dict[str, frozenset[str]] = {}
+    for before, after, number, noun in _LABEL.findall(folded):
+        if before not in _NO_LABEL:
+            kind = before or noun
+            found[kind] = found.get(kind, frozenset()) | {(after or number).lstrip("0")}
+    return found
 
 
 def _is_amount(term: str, folded: str) -> bool:

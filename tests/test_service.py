@@ -263,7 +263,7 @@ def test_search_reads_few_candidates_of_many_and_more_for_who_asks_for_more(memo
     few, more = memory.search(query), memory.search(query, top_k=25)
     every = memory.search(query, exhaustive=True)
     assert few.considered < more.considered <= every.considered
-    assert few.considered <= 32
+    assert few.considered <= 28
 
 
 def test_token_budget_is_kept(memory: Afterwit) -> None:

@@ -31,7 +31,7 @@ CUT = -0.6
 
 
 #: How much a case counts of a world whose cases have been gone through one by one, beside one of the many `lessons`.
-CHECKED = 10.0
+CHECKED = 30.0
 
 #: Signals whose weights stay as they are: names, codes and topics are keys, and a few cases do not undo them.
 KEYS = frozenset("turned other_topic other_name no_name same_code other_code same_tool".split())

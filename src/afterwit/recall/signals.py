@@ -31,7 +31,7 @@ _HEADING_LEAD = 1.0
 #: The vectors of this model tell of words alone, which are noticed better otherwise.
 _WORDS_MODEL = "hash/"
 #: Log-odds of being the answer for each spread of closeness, less the edge: fitted where both are known.
-_READ_BY_SPREAD, _READ_EDGE = 1.0, 3.8
+_READ_BY_SPREAD, _READ_EDGE = 1.0, 2.6
 #: How far a concept and a field count as the word itself.
 _CONCEPT, _FIELD = 0.8, 0.3
 #: Share of a word's weight that is left when no memory knows it in any form.

@@ -282,6 +282,31 @@ def test_where_the_user_lives_is_no_answer_to_where_the_user_travels() -> None:
         assert found(memory, "用户住在哪里？") == ["用户搬到上海了。"]
 
 
+@pytest.mark.parametrize(
+    ("told", "asked", "other"),
+    [
+        (
+            "Cave 2 is for the washed cheeses and is kept at 57 degrees.",
+            "temperature of cave 2",
+            "temperature of cave 3",
+        ),
+        ("Treadmill 17 has a new belt since October.", "When did treadmill 17 get its belt?", "treadmill 71"),
+        ("5路公交车从北站开到大学城。", "5路车从哪里开到哪里？", "3路车从哪里开到哪里？"),
+    ],
+)
+def test_what_has_another_number_is_another_thing(memory: Afterwit, told: str, asked: str, other: str) -> None:
+    memory.write(told, kind="fact")
+    memory.write("The lift is serviced by a firm from Leeds.", kind="fact")
+    assert found(memory, asked) == [told]
+    assert found(memory, other) == []
+
+
+def test_a_number_that_counts_something_tells_no_things_apart(memory: Afterwit) -> None:
+    told = "The lease of the workshop runs for 5 years and then ends."
+    memory.write(told, kind="fact")
+    assert found(memory, "Is the workshop's lease for 10 years?") == [told]
+
+
 def test_a_name_alone_brings_all_that_is_known_of_it(memory: Afterwit) -> None:
     told = {"Aisha works the counter.", "Aisha saves for a pastry course in Lyon.", "Aisha has a cat called Miso."}
     for words in (*told, "The van is insured with Harbour Mutual."):

@@ -302,9 +302,12 @@ def test_what_has_another_number_is_another_thing(memory: Afterwit, told: str, a
 
 
 def test_a_number_that_counts_something_tells_no_things_apart(memory: Afterwit) -> None:
-    told = "The lease of the workshop runs for 5 years and then ends."
-    memory.write(told, kind="fact")
-    assert found(memory, "Is the workshop's lease for 10 years?") == [told]
+    lease, restart = "The lease of the workshop runs for 5 years and then ends.", "Wait 10 minutes before a restart."
+    for told in (lease, restart):
+        memory.write(told, kind="fact")
+    assert found(memory, "Is the workshop's lease for 10 years?") == [lease]
+    assert found(memory, "Should I wait 5 minutes before a restart?") == [restart]
+    assert "other_code" not in memory.search("Should I wait 5 minutes before a restart?").hits[0].why
 
 
 def test_a_name_alone_brings_all_that_is_known_of_it(memory: Afterwit) -> None:

@@ -56,10 +56,12 @@ _COUNTS = (
     r"pounds?|usd|eur|rmb|yuan|cents|people|users?|days?|hours?|minutes?|seconds?|years?|grams?|kg|km|g|ms|m|px|gb|mb)"
     r"(?![a-z])"
 )
+#: A number by which one of a kind is told: room 12, 5路; none that counts something, as "wait 5 minutes" does.
 _LABEL = re.compile(
-    r"\b([a-z]{3,}) ?#?(\d{1,3})\b(?![.:/]\d)|(?<![\d.:])(\d{1,3}) ?(号线|号楼|号机|号房|号|路|栋|班|期|室|组|层|区)"
+    rf"\b([a-z]{{3,}}) ?#?(\d{{1,3}})\b(?![.:/]\d)(?!{_COUNTS})|"
+    r"(?<![\d.:])(\d{1,3}) ?(号线|号楼|号机|号房|号|路|栋|班|期|室|组|层|区)"
 )
-#: Words before a number that counts something.
+#: Words before a number that counts something without a unit.
 _NO_LABEL = frozenset(
     (
         "the and for from with over about after before under until than last next first top only every least most "

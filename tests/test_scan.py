@@ -2,24 +2,139 @@
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from afterwit.storage import quantised, ranking
+from afterwit.storage import ranking
+from afterwit.storage.scanning import Scan, ScannedVectors
+
+#: So many that a scan takes two steps and a thread of its own.
+MANY = 25_000
+DIMENSIONS = 96
+
+Rows = NDArray[np.float16]
+
+
+def drawn(kind: str, seed: int = 1, count: int = MANY) -> Rows:
+    """Vectors that look like those of a model, like clusters of near copies, or like nothing in particular."""
+    chance = np.random.default_rng(seed)
+    rows = chance.normal(size=(count, DIMENSIONS))
+    if kind == "model":
+        turn = np.linalg.qr(np.random.default_rng(0).normal(size=(DIMENSIONS, DIMENSIONS)))[0]
+        rows = rows * np.arange(1, DIMENSIONS + 1) ** -0.7 @ turn
+    elif kind == "clusters":
+        centres = 5 * np.random.default_rng(0).normal(size=(40, DIMENSIONS))
+        rows = centres[chance.integers(40, size=count)] + 0.05 * rows
+    return rows.astype("<f2")
+
+
+def scanned(rows: Rows) -> ScannedVectors:
+    vectors = ScannedVectors(rows.shape[1], 0)
+    vectors.put(np.arange(len(rows)), rows.tobytes())
+    return vectors
+
+
+def unit(rows: Rows) -> NDArray[np.float64]:
+    exact = rows.astype(np.float64)
+    return exact / np.maximum(np.linalg.norm(exact, axis=1)[:, None], 1e-9)
+
+
+def holds_the_nearest(scan: Scan, rows: Rows, query: NDArray[np.float32], mask: NDArray[np.bool_], limit: int) -> bool:
+    """Whether all of the nearest are there, and every score as near to the cosine as is said."""
+    cosines = unit(rows) @ query.astype(np.float64)
+    bar = np.sort(cosines[mask])[-limit]
+    nearest = np.flatnonzero(mask & (cosines >= bar))
+    exact = np.abs(scan.scores - cosines[scan.slots]).max() <= scan.error
+    return bool(exact and mask[scan.slots].all() and np.isin(nearest, scan.slots).all())
+
+
+@pytest.mark.parametrize("kind", ["model", "clusters", "nothing"])
+@pytest.mark.parametrize("share", [1.0, 0.9])
+def test_a_scan_of_many_misses_none_of_the_nearest(kind: str, share: float) -> None:
+    rows = drawn(kind)
+    rows[::5000] = rows[7]
+    vectors = scanned(rows)
+    mask = np.random.default_rng(2).random(MANY) < share
+    for query in unit(np.concatenate([rows[:9], drawn(kind, seed=3, count=9)])).astype(np.float32):
+        for limit in (1, 16, 64):
+            assert holds_the_nearest(vectors.scan(query, mask, limit), rows, query, mask, limit)
+
+
+def test_of_vectors_like_those_of_a_model_few_are_looked_at_whole() -> None:
+    rows = drawn("model")
+    vectors, mask = scanned(rows), np.ones(MANY, dtype=np.bool_)
+    queries = unit(drawn("model", seed=3, count=20)).astype(np.float32)
+    assert np.median([len(vectors.scan(query, mask, 16).slots) for query in queries]) < 0.1 * MANY
+
+
+def test_a_scan_follows_what_is_stored_later() -> None:
+    first, later = drawn("model"), drawn("clusters", seed=5, count=2 * MANY)
+    vectors = scanned(first)
+    everything = np.ones(3 * MANY, dtype=np.bool_)
+    query = unit(later[-1:])[0].astype(np.float32)
+    assert holds_the_nearest(vectors.scan(query, everything, 16), first, query, everything[:MANY], 16)
+    # Some by the components that there are, all by new ones, and others in the place of some.
+    rows = np.concatenate([first, later])
+    rows[:MANY:100] = rows[-1]
+    stored = np.concatenate([first, np.zeros_like(later)])
+    for slots in (np.arange(MANY, MANY + 900), np.arange(MANY + 900, 3 * MANY), np.arange(0, MANY, 100)):
+        vectors.put(slots, rows[slots].tobytes())
+        stored[slots] = rows[slots]
+        known = stored.any(axis=1)
+        assert holds_the_nearest(vectors.scan(query, everything, 16), stored, query, known, 16)
+    vectors.clear_from(MANY)
+    assert vectors.scan(query, everything, 16).slots.max() < MANY
 
 
 def test_a_scan_in_a_thread_of_its_own_finds_what_one_in_this_thread_finds() -> None:
-    random = np.random.default_rng(1)
-    rows = random.normal(size=(25_000, 8)).astype("<f2")
-    vectors = quantised.QuantisedVectors(8, len(rows))
-    vectors.put(np.arange(len(rows)), rows.tobytes())
-    query, mask = np.eye(8, dtype=np.float32)[0], random.random(len(rows)) < 0.9
-    here = vectors.scan(query, mask)
-    begun = vectors.begin_scan(query, mask)
+    rows = drawn("model")
+    vectors = scanned(rows)
+    query, mask = unit(rows[:1])[0].astype(np.float32), np.random.default_rng(1).random(MANY) < 0.9
+    here = vectors.scan(query, mask, 16)
+    begun = vectors.begin_scan(query, mask, 16)
     # More than there was room for: the rows that are read must not move.
-    vectors.put(np.arange(len(rows), 3 * len(rows)), rows.tobytes() * 2)
+    vectors.put(np.arange(MANY, 3 * MANY), rows.tobytes() * 2)
     there = begun()
     assert np.array_equal(there.slots, here.slots)
     assert np.array_equal(there.scores, here.scores)
     assert there.error == here.error
+
+
+@pytest.mark.parametrize("count", [7, MANY])
+def test_a_slot_without_a_vector_counts_for_nothing_whatever_its_memory_held(count: int) -> None:
+    vectors = ScannedVectors(DIMENSIONS, count + 1)
+    vectors._rows._codes.fill(127)  # pyright: ignore[reportPrivateUsage]
+    vectors._rows._scales.fill(np.finfo(np.float32).max)  # pyright: ignore[reportPrivateUsage]
+    first = np.eye(DIMENSIONS, dtype="<f2")[0]
+    slots = np.delete(np.arange(count + 1), count // 2)
+    vectors.put(slots, np.tile(first, (count, 1)).tobytes())
+    scan = vectors.scan(first.astype(np.float32), np.ones(count + 1, dtype=np.bool_), 3)
+    assert np.array_equal(scan.slots, slots)
+    assert np.allclose(scan.scores, 1.0, atol=scan.error)
+
+
+def test_a_vector_without_length_is_near_to_nothing() -> None:
+    rows = drawn("model")
+    rows[:MANY:2] = 0
+    vectors, mask = scanned(rows), np.ones(MANY, dtype=np.bool_)
+    scan = vectors.scan(unit(rows[1:2])[0].astype(np.float32), mask, 16)
+    assert 1 in scan.slots
+    assert (scan.slots % 2).all()
+    assert len(vectors.scan(np.zeros(DIMENSIONS, dtype=np.float32), mask, 16).slots) == MANY
+
+
+@pytest.mark.parametrize("count", [500, MANY])
+def test_a_scan_without_simsimd_gives_the_same_scores(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    rows = drawn("model", count=count)
+    vectors = scanned(rows)
+    query, mask = unit(rows[3:4])[0].astype(np.float32), np.random.default_rng(1).random(count) < 0.9
+    fast = vectors.scan(query, mask, 16)
+    monkeypatch.setattr("afterwit.storage.quantised.simsimd", None)
+    plain = vectors.scan(query, mask, 16)
+    assert len(np.setxor1d(fast.slots, plain.slots)) <= 2
+    both = np.intersect1d(fast.slots, plain.slots)
+    assert np.allclose(
+        fast.scores[np.isin(fast.slots, both)], plain.scores[np.isin(plain.slots, both)], rtol=0, atol=1e-5
+    )
 
 
 @pytest.mark.parametrize("size", [1, 63, 64, 130, 5000])

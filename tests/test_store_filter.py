@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from afterwit.records import Add, KeyFilter, Memory, Retire, Status, Supersede, Vector
 from afterwit.storage import Store, open_store
-from afterwit.storage.quantised import QuantisedVectors
 from afterwit.testing.samples import MODEL, NOW, SPACE, ids, memory, memory_id, put
 from afterwit.text import query_tokens
 from store_model import Model, filters, memories, stored
@@ -95,31 +94,6 @@ def test_the_quantised_scan_misses_none_of_the_exact_best(clusters: int, dimensi
             assert np.allclose(scores, cosines[order[:limit]], rtol=0, atol=2e-7)
             assert len(set(ids(found))) == limit
     store.close()
-
-
-def test_a_slot_without_a_vector_counts_for_nothing_whatever_its_memory_held() -> None:
-    vectors = QuantisedVectors(4, 8)
-    vectors._codes.fill(127)  # pyright: ignore[reportPrivateUsage]
-    vectors._scales.fill(np.finfo(np.float32).max)  # pyright: ignore[reportPrivateUsage]
-    unit = np.array([1, 0, 0, 0], dtype=np.float32)
-    vectors.put(np.arange(7), np.tile(unit, (7, 1)).astype("<f2").tobytes())
-    scan = vectors.scan(unit, np.ones(8, dtype=np.bool_))
-    assert scan.slots.tolist() == list(range(7))
-    assert np.allclose(scan.scores, 1.0, atol=scan.error)
-
-
-def test_a_scan_without_simsimd_gives_the_same_scores(monkeypatch: pytest.MonkeyPatch) -> None:
-    chance = np.random.default_rng(1)
-    rows = chance.normal(size=(500, 96)).astype("<f2")
-    vectors = QuantisedVectors(96, 0)
-    vectors.put(np.arange(500), rows.tobytes())
-    query = (rows[3] / np.linalg.norm(rows[3].astype(np.float32))).astype(np.float32)
-    mask = chance.random(500) < 0.7
-    fast = vectors.scan(query, mask)
-    monkeypatch.setattr("afterwit.storage.quantised.simsimd", None)
-    plain = vectors.scan(query, mask)
-    assert np.array_equal(fast.slots, plain.slots)
-    assert np.allclose(fast.scores, plain.scores, atol=1e-5)
 
 
 def test_the_best_do_not_depend_on_how_much_the_filter_leaves() -> None:

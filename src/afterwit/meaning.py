@@ -70,10 +70,12 @@ def aim(texts: Sequence[str], embedders: Sequence[Embedder]) -> tuple[Aim, tuple
     return Aim(tuple(parts), tuple(joined[place] for place in range(len(texts)))), tuple(degraded)
 
 
-def begin(reader: Reader, space: str, where: KeyFilter, direction: Direction, parts: Sequence[Part]) -> None:
+def begin(
+    reader: Reader, space: str, where: KeyFilter, direction: Direction, parts: Sequence[Part], *, limit: int
+) -> None:
     """Say that `nearest` will be asked the same in a moment, so that part of the work is done meanwhile."""
     part = parts[0]
-    reader.begin_search_vectors(space, where, direction[part.start : part.end], part.model)
+    reader.begin_search_vectors(space, where, direction[part.start : part.end], part.model, limit=limit)
 
 
 def nearest(

@@ -144,7 +144,7 @@ def gather(reader: Reader, space: str, question: Question, asked: Asked, when: T
 
     sides = _sides(question, asked)
     if sides[0].vector is not None:
-        meaning.begin(reader, space, where, sides[0].vector, asked.models)
+        meaning.begin(reader, space, where, sides[0].vector, asked.models, limit=sides[0].limit)
     # Until the vectors are needed comes all that needs none: of 100,000 rows, they are scanned by then.
     for side in sides:
         for path, tokens, limit in _looked_for(reader, space, side, groups):

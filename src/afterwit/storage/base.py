@@ -220,7 +220,9 @@ class Reader(Protocol):
         """Memories that contain any of the tokens (as made by `text.query_tokens`), by BM25."""
         ...
 
-    def begin_search_vectors(self, space: str, where: KeyFilter, query: NDArray[np.float32], model: str) -> None:
+    def begin_search_vectors(
+        self, space: str, where: KeyFilter, query: NDArray[np.float32], model: str, *, limit: int
+    ) -> None:
         """Say that `search_vectors` will be asked the same in a moment: a backend may begin already, beside what is
         asked meanwhile. Changes no answer."""
         ...

@@ -21,8 +21,9 @@ from afterwit.errors import InvalidInput
 from afterwit.records import Alias, KeyFilter
 from afterwit.storage.base import Scored, WordStatistics
 from afterwit.storage.columns import SELECT_KEYS, Columns, Mask, grown
-from afterwit.storage.quantised import QuantisedVectors, Scan, exact_cosines
+from afterwit.storage.quantised import exact_cosines
 from afterwit.storage.ranking import bar, best, bm25_weights
+from afterwit.storage.scanning import Scan, ScannedVectors
 from afterwit.storage.sqlite_files import driver
 from afterwit.storage.sqlite_words import prefix
 from afterwit.storage.tables import ROWS_PER_SPACE
@@ -90,7 +91,7 @@ class _Aim:
     """What vectors are compared with."""
 
     model_id: int
-    vectors: QuantisedVectors
+    vectors: ScannedVectors
     #: unit length, shape (dimensions,)
     query: NDArray[np.float32]
 
@@ -108,8 +109,9 @@ class Compared:
 class _Begun:
     """A scan under way, and of what."""
 
-    vectors: QuantisedVectors
+    vectors: ScannedVectors
     mask: Mask
+    limit: int
     finish: Callable[[], Scan]
 
 
@@ -142,7 +144,7 @@ class SpaceCache:
         self._dead = 0
         self._postings: OrderedDict[str, _Posting] = OrderedDict()
         self._posting_bytes = 0
-        self._models: dict[int, QuantisedVectors] = {}
+        self._models: dict[int, ScannedVectors] = {}
         self._present: dict[str, list[str]] = {}
         self._aliases: tuple[Alias, ...] | None = None
         self._others: dict[str, list[str]] = {}
@@ -436,7 +438,7 @@ class SpaceCache:
         mask = self._passing(where).mask
         if lacking:
             mask = mask & ~self._having(connection, lacking)
-        scan = self._begun_scan(aim, mask) or aim.vectors.scan(aim.query, mask)
+        scan = self._begun_scan(aim, mask, limit) or aim.vectors.scan(aim.query, mask, limit)
         # Whatever may be as good as the last one asked for, if the scan has that one's score about right.
         likely = bar(scan.scores, limit) - scan.error if limit < len(scan.slots) else -np.inf
         slots = scan.slots[scan.scores >= likely]
@@ -452,20 +454,21 @@ class SpaceCache:
         return Compared(best(ids, slots, scores, limit), {ids[slot].decode("ascii"): data[slot] for slot in data})
 
     def begin_search_vectors(
-        self, connection: Connection, where: KeyFilter, query: NDArray[np.float32], model: str
+        self, connection: Connection, where: KeyFilter, query: NDArray[np.float32], model: str, limit: int
     ) -> None:
         """See `Reader.begin_search_vectors`."""
         aim = self._aim(connection, query, model)
-        if aim is not None:
+        if aim is not None and limit:
             mask = self._passing(where).mask
-            self._begun[aim.query.tobytes()] = _Begun(aim.vectors, mask, aim.vectors.begin_scan(aim.query, mask))
+            finish = aim.vectors.begin_scan(aim.query, mask, limit)
+            self._begun[aim.query.tobytes()] = _Begun(aim.vectors, mask, limit, finish)
             if len(self._begun) > _MOST_BEGUN:
                 self._begun.popitem(last=False)
 
-    def _begun_scan(self, aim: _Aim, mask: Mask) -> Scan | None:
+    def _begun_scan(self, aim: _Aim, mask: Mask, limit: int) -> Scan | None:
         """What a scan that was begun has found, unless anything has changed since."""
         begun = self._begun.pop(aim.query.tobytes(), None)
-        if begun is None or begun.vectors is not aim.vectors or begun.mask is not mask:
+        if begun is None or begun.vectors is not aim.vectors or begun.mask is not mask or begun.limit < limit:
             return None
         return begun.finish()
 
@@ -508,10 +511,10 @@ class SpaceCache:
             self._turns = self._columns.turns()
         return self._turns
 
-    def _vectors(self, connection: Connection, model_id: int, dimensions: int) -> QuantisedVectors:
+    def _vectors(self, connection: Connection, model_id: int, dimensions: int) -> ScannedVectors:
         vectors = self._models.get(model_id)
         if vectors is None:
-            vectors = QuantisedVectors(dimensions, self._columns.count)
+            vectors = ScannedVectors(dimensions, self._columns.count)
             self._read_vectors(connection, model_id, vectors, None)
             self._models[model_id] = vectors
             if self._mark is not None:
@@ -519,7 +522,7 @@ class SpaceCache:
         return vectors
 
     def _read_vectors(
-        self, connection: Connection, model_id: int, vectors: QuantisedVectors, rows: Sequence[int] | None
+        self, connection: Connection, model_id: int, vectors: ScannedVectors, rows: Sequence[int] | None
     ) -> None:
         if rows is None:
             cursor = driver(connection).execute(_ALL_VECTORS, (model_id, *self._bounds()))

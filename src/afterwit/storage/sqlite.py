@@ -115,11 +115,14 @@ class _Searching(SqliteReader):
         with self._searching(space) as found:
             return [] if found is None else found[1].search_words(found[0], where, tokens, limit)
 
-    def begin_search_vectors(self, space: str, where: KeyFilter, query: NDArray[np.float32], model: str) -> None:
+    def begin_search_vectors(
+        self, space: str, where: KeyFilter, query: NDArray[np.float32], model: str, *, limit: int
+    ) -> None:
         """See `Reader.begin_search_vectors`."""
+        checked_limit(limit)
         with self._searching(space) as found:
             if found is not None:
-                found[1].begin_search_vectors(found[0], where, query, model)
+                found[1].begin_search_vectors(found[0], where, query, model, limit)
 
     def search_vectors(
         self, space: str, where: KeyFilter, query: NDArray[np.float32], model: str, *, limit: int, lacking: str = ""

@@ -157,7 +157,7 @@ class SearchContract:
         put_memories(store, memory(1), memory(2), memory(3))
 
         def begin(model: str = MODEL) -> None:
-            store.begin_search_vectors(SPACE, KeyFilter(), direction(3), model)
+            store.begin_search_vectors(SPACE, KeyFilter(), direction(3), model, limit=5)
 
         def found(where: KeyFilter) -> list[Scored]:
             return store.search_vectors(SPACE, where, direction(3), MODEL, limit=5)
@@ -176,7 +176,7 @@ class SearchContract:
         begin()
         assert found(KeyFilter(scopes=("project:other",))) == []
         begin("unknown")
-        store.begin_search_vectors(OTHER, KeyFilter(), direction(3), MODEL)
+        store.begin_search_vectors(OTHER, KeyFilter(), direction(3), MODEL, limit=5)
         assert found(KeyFilter()) == plain
 
     def test_vectors_are_filled_in_replaced_and_dropped(self, store: Store) -> None:

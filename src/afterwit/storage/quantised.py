@@ -47,7 +47,7 @@ class QuantisedRows:
 
     def rows(self, slots: Slots) -> Floats:
         """Some rows as they were before, but for the rounding."""
-        return self._codes[slots] * self._scales[slots, None]
+        return self._codes[slots].astype(np.float32) * self._scales[slots, None]
 
     def against(self, query: Floats) -> "Comparison":
         """What compares rows with the query; it keeps to those of now, wherever rows are moved to later."""

@@ -86,7 +86,7 @@ def unit_rows(rows: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     """The rows, each of length 1; those without length as they are."""
     lengths = np.sqrt(squares(rows))
     lengths[lengths == 0] = 1
-    return rows / lengths[:, None]
+    return (rows / lengths[:, None]).astype(np.float32, copy=False)
 
 
 def squares(rows: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -73,52 +73,6 @@ filters = st.builds(
 )
 
 
-def passes(item: Memory, where: KeyFilter) -> bool:
-    """The key filter, word for word as `KeyFilter` describes it."""
-    wanted = (
-        (where.scopes, item.scope),
-        (where.roles, item.role),
-        (where.kinds, item.kind),
-        (where.subjects, item.subject),
-        (where.topics, item.topic),
-    )
-    return all(
-        (
-            all(not values or value in values for values, value in wanted),
-            not where.tags or bool(set(where.tags) & set(item.tags)),
-            item.standing not in where.without_standings,
-            item.trust >= where.min_trust,
-            not where.proven_only or item.standing is Standing.CONFIRMED or item.trust >= Trust.USER,
-            where.happened_from is None or item.happened_at >= where.happened_from,
-            where.happened_to is None or item.happened_at < where.happened_to,
-            believed(item, where),
-            holds(item, where),
-        )
-    )
-
-
-def believed(item: Memory, where: KeyFilter) -> bool:
-    if where.known_at is None:
-        return not where.statuses or item.status in where.statuses
-    return item.recorded_at <= where.known_at and (item.retired_at is None or item.retired_at > where.known_at)
-
-
-def holds(item: Memory, where: KeyFilter) -> bool:
-    if where.valid_at is None:
-        return True
-    if where.known_at is not None and item.retired_at is not None:
-        item = replace(item, valid_to=item.valid_to_believed)
-    if where.valid_through is None:
-        return item.holds_at(where.valid_at)
-    moment = where.valid_at
-    while moment < where.valid_through:
-        if item.holds_at(moment):
-            return True
-        # All times of the tests are whole hours.
-        moment += timedelta(hours=1)
-    return False
-
-
 @dataclass
 class Model:
     """Memories, vectors, links and uses of one space."""
@@ -130,7 +84,7 @@ class Model:
     events: int = 0
 
     def passing(self, where: KeyFilter) -> list[Memory]:
-        return [item for item in self.memories.values() if passes(item, where)]
+        return [item for item in self.memories.values() if where.passes(item)]
 
     def words(self, where: KeyFilter, tokens: list[str]) -> dict[str, float]:
         """BM25 of every memory that holds any of the tokens."""

@@ -225,3 +225,32 @@ def test_only_a_user_who_says_the_same_raises_trust_and_nobody_lowers_it(
     (change,) = done.changes
     assert isinstance(change, Reinforce)
     assert change.trust is (max(known, said) if said >= Trust.USER else known)
+
+
+@pytest.mark.parametrize(
+    ("before", "was", "after", "now"),
+    [
+        ("Ann Lee is the contact at Hotel Miro.", "Ann Lee", "Ann Lee left; Hotel Miro's contact is Bo Tan.", "Bo Tan"),
+        ("宏泰这边由法务经理顾雯对接。", "顾雯", "顾雯离职了，宏泰的对接人换成副总秦朗。", "秦朗"),
+    ],
+)
+def test_what_is_told_to_have_ended_is_replaced_where_there_may_be_several(
+    before: str, was: str, after: str, now: str
+) -> None:
+    keys: dict[str, object] = {"subject": "partner", "topic": "contact"}
+    old = memory(before, days_ago=30, structured={"value": was}, **keys)
+    new = memory(after, structured={"value": now}, **keys)
+    done = resolve(new, known=Known(same_topic=(old,)), now=NOW)
+    assert done.receipt.outcome is Outcome.SUPERSEDED
+    assert done.receipt.related == (old.id,)
+    beside = memory(after.rsplit("; ", maxsplit=1)[-1].rsplit("，", maxsplit=1)[-1], structured={"value": now}, **keys)
+    assert resolve(beside, known=Known(same_topic=(old,)), now=NOW).receipt.outcome is Outcome.STORED
+    weaker = replace(new, basis=Basis.INFERRED)
+    assert resolve(weaker, known=Known(same_topic=(old,)), now=NOW).receipt.outcome is Outcome.QUARANTINED
+
+
+def test_what_is_named_without_an_end_stays() -> None:
+    keys: dict[str, object] = {"subject": "partner", "topic": "contact"}
+    old = memory("Ann Lee is the contact at Hotel Miro.", structured={"value": "Ann Lee"}, **keys)
+    new = memory("With Ann Lee, Bo Tan is a contact at Hotel Miro.", structured={"value": "Bo Tan"}, **keys)
+    assert resolve(new, known=Known(same_topic=(old,)), now=NOW).receipt.outcome is Outcome.STORED

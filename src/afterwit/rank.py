@@ -112,6 +112,8 @@ class Weights:
     task_intent: float = 1.0
     #: share of the words of a side of the task that a memory says, 0..1, to stand beside the answer to a question
     task_named: float = 0.75
+    #: evidence that is lost from a memory to what has replaced it
+    replaced: float = 0.5
     #: share of a reranker's opinion in the log-odds of relevance (`evals.bench_reranker`), and how sure it may be at
     #: most: against one that is sure of the contrary, only evidence of 0.93 and more stands
     reranker: float = 0.4

@@ -3,12 +3,14 @@
 Deterministic, no model is asked. Evidence class decides, then time:
 
 - the same statement again is merged, and counts once per independent source;
-- a different value for a subject and single-valued topic ("slot"), or the denial of a known
-  statement, is a *hard* conflict: the better founded, then the newer one stays active;
+- a different value for a subject and single-valued topic ("slot"), or where the new statement tells that the
+  old one has ended, or the denial of a known statement, is a *hard* conflict: the better founded, then the
+  newer one stays active;
 - a different detail under the same subject and topic is a *soft* conflict: both stay;
 - names, numbers, versions and identifiers that differ never merge (`text.statement_key`).
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -43,6 +45,14 @@ LEAST_CONFIDENCE = 0.1
 
 #: Share of common content words, of the longer text, from which two texts under one topic are about the same detail.
 SAME_DETAIL = 0.6
+
+#: Words by which a statement tells that something has ended or given way to something else.
+_TELLS_AN_END = re.compile(
+    r"\b(?:no longer|any ?more|instead of|replac\w+|switch\w+|moved|moves|migrat\w+|chang\w+|(?:took|takes|taken) over|"
+    r"left|quit|resigned|retired|stopped|gave up|used to|former\w*|previous\w*|dropped|cancelled|shut down|turned off|"
+    r"decommissioned)\b|换|改[成为用由到名]|不再|离职|离开|辞职|调[去到走任]|停用|下线|废弃|取消|作废|接手|接替|取代|代替|替换|搬|"
+    r"迁|转[到为由给]|原来|以前|曾|退[休出掉]|[卖关][了掉]"
+)
 
 
 @dataclass(frozen=True)
@@ -91,6 +101,7 @@ def resolve(
         if same_value:
             return merge(same_value[0], new, now=now, reason="same_value")
         rivals += in_slot
+    rivals += [old for old in known.same_topic if old not in rivals and _tells_the_end_of(old, new)]
     if rivals:
         return _hard_conflict(add, rivals, now=now)
     similar = [old for old in known.same_topic if _differs_in_detail(old, new)]
@@ -129,6 +140,14 @@ def _same_value(old: Memory, new: Memory) -> bool:
 def _value(memory: Memory) -> str:
     value = memory.structured.get("value", "")
     return " ".join(text.fold(str(value)).split()) if value else ""
+
+
+def _tells_the_end_of(old: Memory, new: Memory) -> bool:
+    """Whether the new one has another value and names the old one's as what was: "Ann left, Bob is the contact now"."""
+    was, now = _value(old), _value(new)
+    folded = text.fold(new.summary)
+    named = bool(was and now) and was not in now and text.mentions(folded, was)
+    return named and _TELLS_AN_END.search(folded) is not None
 
 
 def merge(old: Memory, new: Memory, *, now: datetime, reason: str) -> Resolution:

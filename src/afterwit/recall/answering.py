@@ -90,7 +90,8 @@ def _place(memory: Memory, question: Question) -> float:
 
 def choose(question: Question, found: Candidates, judged: Judgement) -> list[Hit]:
     memories, why = found.memories, judged.why
-    passed = range(len(memories)) if question.exhaustive else map(int, np.flatnonzero(judged.passed))
+    everything = (place for place in range(len(memories)) if place not in found.replaced)
+    passed = everything if question.exhaustive else map(int, np.flatnonzero(judged.passed))
     unmet = {p: clashes(memories[p].applies, question.environment) for p in passed}
     # From here on only what passed, a few of some fifty.
     places = [p for p, those in unmet.items() if not any(clash.proved for clash in those)]

@@ -42,6 +42,10 @@ _CLAUSE = re.compile(
     r"[\n;:,.!?；：，。！？、]+(?=\s|$|[\u4e00-\u9fff])|\s(?:and|with|but|or|then|before|after)\s|以及|并且|和(?![平谐气解])"
 )
 
+#: Memories that were replaced and may bring what replaced them, by each path, and links from one to what holds now.
+_MOST_REPLACED = 4
+_LONGEST_CHAIN = 20
+
 _PAST_STATUSES = (Status.ACTIVE, Status.SUPERSEDED, Status.EXPIRED)
 
 
@@ -87,6 +91,8 @@ class Candidates:
     entities: Names
     #: the same with those that belong together everywhere, folded
     groups: tuple[tuple[str, ...], ...]
+    #: those that no longer hold -> what holds in their place; they tell what that is about, and are no hits themselves
+    replaced: dict[int, int]
 
 
 @dataclass(frozen=True)
@@ -123,8 +129,7 @@ def embed(question: Question, embedders: Sequence[Embedder]) -> tuple[Asked, tup
 
 def widened(where: KeyFilter, when: TimeRange | None, now: datetime) -> KeyFilter:
     """A question about another time may also be answered by what held then, though it no longer does."""
-    asks_current = where.statuses == (Status.ACTIVE,) and where.known_at is None and where.valid_at == now
-    if when is None or not asks_current:
+    if when is None or not _asks_current(where) or where.valid_at != now:
         return where
     if when.start >= now:
         return replace(where, valid_through=when.end)
@@ -160,12 +165,17 @@ def gather(reader: Reader, space: str, question: Question, asked: Asked, when: T
             near = meaning.nearest(reader, space, where, side.vector, asked.models, limit=side.limit)
             add(f"{side.prefix}meaning", near)
     ranks = _first_of(ranks, most)
+    replaced = _with_replaced(reader, space, sides[0], asked, where)
+    for id, end in replaced.items():
+        add("replaced", [id])
+        add("replaces", [end])
     rows = {id: row for id, row in rows.items() if id in ranks}
     rows |= reader.get(space, [id for id in ranks if id not in rows])
     rows = _with_neighbours(reader, space, rows, where)
     ids = sorted(rows)
     vectors = meaning.directions(reader, space, ids, asked.models)
     memories = [rows[id] for id in ids]
+    place_of = {id: place for place, id in enumerate(ids)}
     return Candidates(
         memories=memories,
         paths=[ranks.get(id, {"neighbour": 1.0}) for id in ids],
@@ -174,6 +184,7 @@ def gather(reader: Reader, space: str, question: Question, asked: Asked, when: T
         models=asked.models,
         entities=entities,
         groups=groups,
+        replaced={place_of[id]: place_of[end] for id, end in replaced.items()},
     )
 
 
@@ -233,26 +244,41 @@ def _in_other_words(reader: Reader, space: str, words: str) -> list[str]:
 def _with_neighbours(reader: Reader, space: str, rows: dict[str, Memory], where: KeyFilter) -> dict[str, Memory]:
     """The rows, and the turns before and after those that are turns of a conversation.
 
-    A row says itself which its neighbours are, and anybody may write that: only rows with the very keys of a row
-    that passed the filter are taken, so that nothing comes in that the filter would have kept out.
+    A row says itself which its neighbours are, and anybody may write that: only what passes the filter, too, is taken.
     """
-    namers = {id: row for row in rows.values() for id in neighbours_of(row) if id not in rows}
-    found = reader.get(space, list(namers))
-    return rows | {id: row for id, row in found.items() if _keys(row) == _keys(namers[id]) and _in_times(row, where)}
+    missing = [id for row in rows.values() for id in neighbours_of(row) if id not in rows]
+    found = reader.get(space, list(dict.fromkeys(missing)))
+    return rows | {id: row for id, row in found.items() if where.passes(row)}
 
 
-def _keys(memory: Memory) -> tuple[object, ...]:
-    """Everything of a memory that a filter may ask for but times that differ from turn to turn."""
-    return (
-        *(memory.scope, memory.role, memory.kind, memory.subject, memory.topic, memory.tags),
-        *(memory.status, memory.standing, memory.trust, memory.source, memory.recorded_at, memory.retired_at),
-        *(memory.valid_from, memory.valid_to, memory.valid_to_believed),
-    )
+def _with_replaced(reader: Reader, space: str, side: "_Side", asked: Asked, where: KeyFilter) -> dict[str, str]:
+    """What answers the query but holds no longer, and what holds in its place: a new state is often told in words that
+    nobody asks by, as "we moved to Oak Street" is of an address.
+
+    Returns:
+        Id of what was replaced -> id of what replaces it now and passes the filter.
+    """
+    if not _asks_current(where):
+        return {}
+    past = replace(where, statuses=(Status.SUPERSEDED,), valid_at=None)
+    tokens = text.query_tokens(side.words)
+    ids = [item.id for item in reader.search_words(space, past, tokens, limit=_MOST_REPLACED)] if tokens else []
+    if side.vector is not None:
+        ids += meaning.nearest(reader, space, past, side.vector, asked.models, limit=_MOST_REPLACED)
+    ways = {id: id for id in ids}
+    rows = reader.get(space, list(ways))
+    for _ in range(_LONGEST_CHAIN):
+        ways = {id: rows[end].superseded_by or end for id, end in ways.items() if end in rows}
+        if not (unread := [end for end in ways.values() if end not in rows]):
+            break
+        rows |= reader.get(space, unread)
+    return {id: end for id, end in ways.items() if end in rows and where.passes(rows[end])}
 
 
-def _in_times(memory: Memory, where: KeyFilter) -> bool:
-    begins = where.happened_from is None or where.happened_from <= memory.happened_at
-    return begins and (where.happened_to is None or memory.happened_at < where.happened_to)
+def _asks_current(where: KeyFilter) -> bool:
+    """Whether a filter lets through what holds now, and nothing else."""
+    now_only = where.valid_at is not None and where.valid_through is None and where.known_at is None
+    return now_only and where.statuses == (Status.ACTIVE,)
 
 
 def neighbours_of(memory: Memory) -> list[str]:

@@ -48,6 +48,7 @@ def judge(reader: Reader, space: str, question: Question, found: Candidates, ask
     evidence = _evidence(signals, memories)
     for part, vector in zip(parts_of(question.query)[1:], asked.query[1:], strict=True):
         evidence = np.maximum(evidence, _evidence(seen(part, vector), memories))
+    evidence = _handed_on(evidence, found)
     relevance, opinion = _with_opinion(question, memories, signals, rank.relevance(evidence), aids)
     is_question = asks_something(question.query)
     distance = rank.WEIGHTS.cut_distance if is_question else rank.WEIGHTS.heading_distance
@@ -86,7 +87,7 @@ def _for_task(reader: Reader, space: str, found: Candidates, task: Text) -> tupl
     advises = np.array([memory.kind is not Kind.FACT for memory in memories], dtype=np.float64)
     intended = np.array([memory.kind is Kind.INTENT for memory in memories], dtype=np.float64)
     evidence += rank.WEIGHTS.task_advice * advises + rank.WEIGHTS.task_intent * intended
-    return rank.relevance(evidence), named
+    return rank.relevance(_handed_on(evidence, found)), named
 
 
 def _with_opinion(
@@ -103,6 +104,14 @@ def _with_opinion(
     both = rank.with_second_opinion(relevance, opinion)
     # A reranker takes names and codes for words among others: what is about another one is not lifted.
     return np.where(rank.is_about_another(signals), np.minimum(relevance, both), both), opinion
+
+
+def _handed_on(evidence: rank.Floats, found: Candidates) -> rank.Floats:
+    """Evidence with what speaks for a memory that was replaced counted for what replaced it, and no more for itself."""
+    for old, new in found.replaced.items():
+        evidence[new] = max(evidence[new], evidence[old] - rank.WEIGHTS.replaced)
+    evidence[list(found.replaced)] = -np.inf
+    return evidence
 
 
 def _cosine(asked: Asked, vector: NDArray[np.float32] | None) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import IntEnum, StrEnum
 from typing import Any, Self
@@ -425,3 +425,40 @@ class KeyFilter:
     def everything(cls) -> Self:
         """Every row of the space in any state."""
         return cls(statuses=tuple(Status), without_standings=())
+
+    def passes(self, memory: Memory) -> bool:
+        """Whether a memory may be looked at."""
+        wanted = (
+            (self.scopes, memory.scope),
+            (self.roles, memory.role),
+            (self.kinds, memory.kind),
+            (self.subjects, memory.subject),
+            (self.topics, memory.topic),
+        )
+        vouched = memory.standing is Standing.CONFIRMED or memory.trust >= Trust.USER
+        return (
+            all(not values or value in values for values, value in wanted)
+            and (not self.tags or not set(self.tags).isdisjoint(memory.tags))
+            and memory.standing not in self.without_standings
+            and memory.trust >= self.min_trust
+            and (vouched or not self.proven_only)
+            and (self.happened_from is None or self.happened_from <= memory.happened_at)
+            and (self.happened_to is None or memory.happened_at < self.happened_to)
+            and self._is_believed(memory)
+            and self._holds(memory)
+        )
+
+    def _is_believed(self, memory: Memory) -> bool:
+        if self.known_at is None:
+            return not self.statuses or memory.status in self.statuses
+        return memory.recorded_at <= self.known_at and (memory.retired_at is None or self.known_at < memory.retired_at)
+
+    def _holds(self, memory: Memory) -> bool:
+        if self.valid_at is None:
+            return True
+        if self.known_at is not None and memory.retired_at is not None:
+            memory = replace(memory, valid_to=memory.valid_to_believed)
+        if self.valid_through is None:
+            return memory.holds_at(self.valid_at)
+        begins = self.valid_at if memory.valid_from is None else max(self.valid_at, memory.valid_from)
+        return begins < self.valid_through and memory.holds_at(begins)

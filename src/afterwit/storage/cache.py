@@ -33,7 +33,7 @@ _CHUNK = 10_000
 #: Bytes of postings kept per space.
 _POSTING_BUDGET = 64 * 2**20
 #: Key filters whose slots are kept.
-_MOST_MASKS = 8
+_MOST_MASKS = 16
 #: Words whose numbers of memories are kept.
 _MOST_COUNTED = 20_000
 #: Scans that were begun and not asked for yet: one for each thread that searches.

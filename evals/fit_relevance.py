@@ -159,8 +159,8 @@ def fit_no_vector(weights: rank.Floats, blind: Sequence[Case]) -> float:
 
 def readers() -> dict[str, reading.Model]:
     """World -> readers that know nothing of it."""
+    untrained, vectors = start()
     with Product(embedder="use") as product:
-        untrained, vectors = start(product)
         return in_folds(read_lessons(product, untrained), untrained, vectors)
 
 

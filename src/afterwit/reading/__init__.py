@@ -9,7 +9,7 @@ and `model.npz`.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -18,21 +18,35 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from afterwit.reading.whole import JOINED, MODELS, WholeReader
+
 Floats = NDArray[np.float64]
+
+__all__ = [
+    "ARRAYS",
+    "JOINED",
+    "KNEES",
+    "LEAST",
+    "MODELS",
+    "NUMBERS",
+    "SCALE",
+    "TURN",
+    "Model",
+    "WholeReader",
+    "Words",
+    "read",
+    "shipped",
+]
 
 _FOLDER = Path(__file__).parent
 _HAN = re.compile("[\u4e00-\u9fff]+")
 #: Letters from here on are of scripts without spaces between words, and marks.
 _FIRST_HAN = "\u2e80"
 #: Fields of `Model` that are single numbers, and those that are arrays of them beside the vectors.
-NUMBERS = (
-    *("unknown", "rarity", "same", "words_slope", "worth_base", "beyond", "words_edge"),
-    *("whole_slope", "whole_edge"),
-)
-ARRAYS = ("asked", "told", "by_match", "by_word", "hidden_base", "hidden_worth", "beyond_told", "beyond_asked", "turn")
-
-#: Embedder whose vectors the second reader is trained on.
-_EMBEDDER = "use-multilingual-v3/"
+NUMBERS = (*("unknown", "rarity", "same", "words_slope", "worth_base", "beyond", "words_edge"),)
+ARRAYS = ("asked", "told", "by_match", "by_word", "hidden_base", "hidden_worth", "beyond_told", "beyond_asked")
+#: What begins the names of the arrays of the reader of whole vectors.
+TURN, SCALE = "turn ", "scale "
 
 
 @dataclass(frozen=True)
@@ -77,11 +91,7 @@ class Model:
     beyond_told: NDArray[np.float32]
     beyond_asked: NDArray[np.float32]
     words_edge: float
-    #: turns a question's vector, shape (512, 512)
-    turn: NDArray[np.float32]
-    #: log-odds = slope * similarity - edge
-    whole_slope: float
-    whole_edge: float
+    whole: WholeReader
 
     def words_of(self, tokens: Iterable[str], folded: str) -> Words:
         """The words of a text.
@@ -163,26 +173,6 @@ class Model:
         found = self.vectors[rows].astype(np.float32)
         return found / np.sqrt(np.einsum("ij,ij->i", found, found))[:, None]
 
-    def by_whole(
-        self, question: NDArray[np.float32], told: Sequence[NDArray[np.float32] | None], embedder: str
-    ) -> Floats | None:
-        """What the vectors of texts say of each being the answer.
-
-        Args:
-            question: its vector, length 1.
-            told: those of the texts; None where there is none.
-            embedder: the model that they are of.
-
-        Returns:
-            Log-odds, shape (texts,); 0 for a text without a vector. None for a model that it knows nothing of.
-        """
-        if not embedder.startswith(_EMBEDDER) or len(question) != len(self.turn):
-            return None
-        turned = _products(question[None, :], self.turn.T)[0]
-        turned /= np.linalg.norm(turned) or 1.0
-        cosines = [turned @ vector if vector is not None else self.whole_edge / self.whole_slope for vector in told]
-        return self.whole_slope * np.array(cosines, dtype=np.float64) - self.whole_edge
-
 
 #: What the words of a text weigh beside each other at least, so that one of little words alone says little.
 LEAST = 0.3
@@ -236,4 +226,10 @@ def read(folder: Path) -> Model:
     with np.load(folder / "model.npz") as kept:
         learned: dict[str, Any] = {name: float(kept[name]) for name in NUMBERS}
         learned |= {name: kept[name].astype(np.float32) for name in ARRAYS}
-        return Model({name: row for row, name in enumerate(names)}, kept["vectors"], **learned)
+        whole = WholeReader(_beginning(kept, TURN), _beginning(kept, SCALE))
+        return Model({name: row for row, name in enumerate(names)}, kept["vectors"], **learned, whole=whole)
+
+
+def _beginning(kept: Mapping[str, Any], begins: str) -> dict[str, NDArray[np.float32]]:
+    """The arrays whose names begin so, by the rest of their names."""
+    return {name.removeprefix(begins): kept[name].astype(np.float32) for name in kept if name.startswith(begins)}

@@ -77,7 +77,7 @@ def search(
 def candidate_signals(
     reader: Reader, space: str, question: Question, embedder: Embedder | None
 ) -> tuple[list[str], rank.Floats]:
-    """What is noticed of each candidate of a question, for fitting the weights of it.
+    """What is noticed of each candidate of a question that may be a hit, for fitting the weights of it.
 
     Returns:
         Memory ids, and an array of shape (ids, `rank.SIGNALS`).
@@ -88,7 +88,8 @@ def candidate_signals(
     if not found.memories:
         return [], np.zeros((0, len(rank.SIGNALS)))
     seen = observe(reader, space, question, found, Text(question.query, asked.query[0]), when)
-    return [memory.id for memory in found.memories], seen
+    kept = [place for place in range(len(found.memories)) if place not in found.replaced]
+    return [found.memories[place].id for place in kept], seen[kept]
 
 
 def _along_relations(

@@ -217,7 +217,7 @@ def _read_whole(
         return
     said = None
     if len(found.models) == 1:
-        said = reading.shipped().by_whole(asked.vector, found.vectors, found.models[0].model)
+        said = reading.shipped().whole.read(asked.vector, found.vectors, found.models[0].model)
     if said is None:
         said = np.where(unread, 0.0, _closeness(asked.vector, found, foreign) * _READ_BY_SPREAD - _READ_EDGE)
     seen.put("whole_answers", np.clip(said, -_MOST_READ, _MOST_READ))

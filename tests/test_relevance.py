@@ -76,6 +76,20 @@ def test_every_line_of_the_lists_can_be_looked_up() -> None:
     assert lexicon().fields < known
 
 
+@pytest.mark.parametrize(
+    ("told", "query"),
+    [
+        ("Our NPS is 41.", "what is our net promoter score"),
+        ("GSP 培训一个季度一次。", "药品经营质量管理规范培训多久一次"),
+        ("The class group is on WeChat.", "which class group is on 微信"),
+    ],
+)
+def test_an_abbreviation_and_what_it_stands_for_meet(memory: Afterwit, told: str, query: str) -> None:
+    memory.write(told, kind="fact")
+    memory.write("The gate opens at seven.", kind="fact")
+    assert found(memory, query) == [told]
+
+
 # --- what a question wants ------------------------------------------------------------------------
 
 

@@ -1,9 +1,11 @@
 """What texts are about, by their words."""
 
+from collections import Counter
+
 import pytest
 
 from afterwit.cues import cue_topics, topics_of
-from afterwit.spelling import spellings
+from afterwit.spelling import aliases, spellings
 from afterwit.text import fold, index_tokens
 from afterwit.traits import Traits
 from afterwit.vocabulary import TOPICS
@@ -49,6 +51,14 @@ def test_aliases_lead_both_ways_and_leave_other_words_alone() -> None:
     assert "banana" not in found
     (kubernetes,) = index_tokens("kubernetes")
     assert frozenset(index_tokens("k8s")) in spellings([kubernetes])[kubernetes]
+
+
+def test_the_known_names_are_written_folded_and_each_is_of_one_thing() -> None:
+    names = [name for group in aliases() for name in group]
+    assert all(len(group) > 1 for group in aliases())
+    assert [name for name in names if name != fold(name).strip()] == []
+    assert [name for name, times in Counter(names).items() if times > 1] == []
+    assert all(index_tokens(name) for name in names)
 
 
 def test_name_of_several_words_counts_only_whole() -> None:

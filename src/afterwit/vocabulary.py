@@ -326,52 +326,8 @@ def _nearest(key: str, known: Iterable[str], answers: dict[str, str]) -> str:
     return f"Did you mean {answers[close[0]]}? " if close else ""
 
 
-# --- Other names of technical things ------------------------------------------------------------
+# --- Technical things ------------------------------------------------------------------------------
 
-#: Names that mean the same, folded; a query for one finds the others.
-ALIASES: tuple[tuple[str, ...], ...] = (
-    ("kubernetes", "k8s", "kube"),
-    ("github actions", "gha"),
-    ("postgresql", "postgres", "pg", "psql"),
-    ("javascript", "js"),
-    ("typescript", "ts"),
-    ("python", "py"),
-    ("golang", "go语言"),
-    ("rust", "rs"),
-    ("c++", "cpp"),
-    ("c#", "csharp"),
-    (".net", "dotnet"),
-    ("ruby", "rb"),
-    ("node.js", "nodejs", "node"),
-    ("vue", "vue.js", "vuejs"),
-    ("react", "react.js", "reactjs"),
-    ("next.js", "nextjs"),
-    ("visual studio code", "vscode", "vs code"),
-    ("neovim", "nvim"),
-    ("mongodb", "mongo"),
-    ("elasticsearch", "es"),
-    ("sqlserver", "sql server", "mssql"),
-    ("amazon web services", "aws"),
-    ("google cloud", "gcp"),
-    ("alibaba cloud", "aliyun", "阿里云"),
-    ("terraform", "tf"),
-    ("continuous integration", "ci", "持续集成"),
-    ("pull request", "pr", "merge request", "mr", "合并请求"),
-    ("database", "db", "数据库"),
-    ("configuration", "config", "cfg", "配置"),
-    ("environment", "env", "环境"),
-    ("authentication", "auth", "鉴权", "认证"),
-    ("repository", "repo", "仓库"),
-    ("dependency", "dep", "依赖"),
-    ("documentation", "docs", "文档"),
-    ("performance", "perf", "性能"),
-    ("internationalization", "i18n", "国际化"),
-    ("localization", "l10n", "本地化"),
-    ("accessibility", "a11y"),
-    ("macos", "osx", "mac os"),
-    ("windows subsystem for linux", "wsl"),
-    ("virtual environment", "venv", "virtualenv", "虚拟环境"),
-)
 _TECHNOLOGY_WORDS: dict[str, str] = {
     "programming_language": "python, java, javascript, typescript, golang, go, rust, c++, c#, ruby, php, kotlin, "
     "swift, scala, elixir, haskell, lua, perl, dart, julia, clojure, zig, node.js, nodejs",

@@ -17,10 +17,9 @@ from afterwit.dates import TimeRange
 from afterwit.embedding import Embedder
 from afterwit.entities import Names, names_of
 from afterwit.records import NEIGHBOUR_FIELDS, Json, KeyFilter, Memory, Status
-from afterwit.spelling import spellings
+from afterwit.spelling import aliases, spellings
 from afterwit.storage import Order, Reader
 from afterwit.traits import Traits, traits_of
-from afterwit.vocabulary import ALIASES
 from afterwit.wanted import terms_of
 
 #: Candidates that each path may bring.
@@ -140,7 +139,7 @@ def gather(reader: Reader, space: str, question: Question, asked: Asked, when: T
     where = question.where
     ranks: dict[str, dict[str, float]] = {}
     entities = names_of(reader, space)
-    groups = (*ALIASES, *entities.groups)
+    groups = (*aliases(), *entities.groups)
 
     def add(path: str, ids: Sequence[str]) -> None:
         for position, id in enumerate(ids, start=1):

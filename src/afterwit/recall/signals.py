@@ -262,7 +262,7 @@ class _Weighed:
 
 def _weigh(reader: Reader, space: str, words: str, found: Candidates, named: Collection[str]) -> _Weighed:
     terms = terms_of(words)
-    met = _met(terms, found)
+    met = _met(terms, words, found)
     counts = reader.word_statistics(space, sorted({token for term in terms for token in term.tokens}))
     total = max(counts.total, len(found.memories))
     spread = np.sqrt(total / max(len(found.memories), 1))
@@ -293,11 +293,11 @@ def _words(seen: _Columns, weighed: _Weighed, rivals: Rivals) -> None:
     seen.put("nothing_in_common", share <= _NOTHING)
 
 
-def _met(terms: Sequence[Term], found: Candidates) -> NDArray[np.int8]:
-    """How each memory meets each term, shape (memories, terms)."""
+def _met(terms: Sequence[Term], words: str, found: Candidates) -> NDArray[np.int8]:
+    """How each memory meets each term of a text, shape (memories, terms)."""
     wanted = frozenset(token for term in terms for token in term.tokens)
     concepts = frozenset(concept for term in terms for concept in (*term.same, *term.fields))
-    other_names = spellings(sorted(wanted), found.groups)
+    other_names = spellings(text.index_tokens(words), found.groups)
     met = np.zeros((len(found.traits), len(terms)), dtype=np.int8)
     for row, told in zip(met, found.traits, strict=True):
         tokens, meant = told.tokens & wanted, told.concepts_among(concepts)
@@ -506,7 +506,7 @@ def _unknown_names(
     if not names:
         return
     counts = reader.word_statistics(space, sorted({token for name in names for token in name})).containing
-    other_names = spellings(sorted(counts), found.groups)
+    other_names = spellings(text.index_tokens(query), found.groups)
     lacks, unknown = np.zeros(seen.size, dtype=np.bool_), np.zeros(seen.size, dtype=np.bool_)
     for name in names:
         missing = np.array([not _has_all(told, name, other_names) for told in found.traits], dtype=np.bool_)

@@ -16,7 +16,8 @@ from afterwit.dates.phrases import find_phrases, local, utc, zone_of
 from afterwit.errors import InvalidInput
 from afterwit.messages import say
 from afterwit.records import GLOBAL, Json, Kind, Memory, Standing, Status
-from afterwit.vocabulary import ALIASES, fold_key, fold_topic
+from afterwit.spelling import spellings
+from afterwit.vocabulary import fold_key, fold_topic
 
 #: Values of `structured["state"]` of an intent that is settled; without one it is open.
 CLOSED = ("done", "dismissed")
@@ -293,12 +294,8 @@ def _speaks_of(unit: str, task: _Task) -> bool:
 
 
 def _with_aliases(tokens: Iterable[str]) -> frozenset[str]:
-    known = set(tokens)
-    for group in ALIASES:
-        folded = [text.index_tokens(name) for name in group]
-        if any(set(name) <= known for name in folded):
-            known |= {token for name in folded for token in name}
-    return frozenset(known)
+    known = frozenset(tokens)
+    return known.union(*(name for names in spellings(known).values() for name in names))
 
 
 # --- Values ---------------------------------------------------------------------------------------

@@ -209,6 +209,13 @@ def test_search_narrows_by_every_option(filled: Terminal, options: Sequence[str]
     assert len(filled.json("search", "concise answers", *options)["hits"]) == found
 
 
+def test_everything_is_ranked_on_demand(filled: Terminal) -> None:
+    plain, ranked = (filled.json("search", "concise answers", *more)["hits"] for more in ([], ["--exhaustive"]))
+    assert ranked[0]["id"] == plain[0]["id"]
+    assert len(ranked) > len(plain)
+    assert len(filled.json("search", "concise answers", "--exhaustive", "-k", "1")["hits"]) == 1
+
+
 def test_query_is_read_from_standard_input(filled: Terminal) -> None:
     assert len(filled.json("search", "-", stdin="concise answers\n")["hits"]) == 1
 

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 @click.option("--purpose", type=TEXT, help='"answer", or "action": only what is confirmed or user-stated.')
 @click.option("--budget", "budget_tokens", type=int, metavar="TOKENS", help="Most tokens of all results.")
 @click.option("--explain", is_flag=True, help="Say why each result is there.")
+@click.option(
+    "--exhaustive", is_flag=True, help="Rank everything, also what is not relevant: no cut, no token budget; up to -k."
+)
 @json_option
 @pass_session
 def search(session: Session, query: tuple[str, ...], explain: bool, **options: Any) -> None:

@@ -58,6 +58,15 @@ def test_answer_without_a_word_of_the_question_is_found_beside_it(memory: Afterw
     assert ranking[:2] == ids[:2]
 
 
+def test_the_turns_that_make_up_an_answer_come_together_unless_a_statement_answers(memory: Afterwit) -> None:
+    ids = memory.write_conversation(turns(), session="chat-1")
+    assert [hit.memory.id for hit in memory.search("When can the kennel take Rex?").hits] == ids[:2]
+    told = memory.write("The kennel can take Rex on Tuesday morning.", kind="fact").id
+    found = [hit.memory.id for hit in memory.search("When can the kennel take Rex?").hits]
+    assert told in found
+    assert ids[1] not in found
+
+
 def test_turn_is_embedded_with_the_turn_before_it(memory: Afterwit) -> None:
     ids = memory.write_conversation(turns(), session="chat-1")
     embedder = HashEmbedder()

@@ -99,6 +99,8 @@ class Weights:
     steepness: float = 2.0
     #: relevance below this is not returned, 0..1
     cut: float = 0.5
+    #: the same for turns of a conversation beside others that are the answer
+    turn_cut: float = 0.3
     #: standing this far below the best one is not returned
     cut_distance: float = 1.2
     #: the same for what is no question, such as a name: whoever looks that up wants what there is

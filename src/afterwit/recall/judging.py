@@ -52,7 +52,7 @@ def judge(reader: Reader, space: str, question: Question, found: Candidates, ask
     relevance, opinion = _with_opinion(question, memories, signals, rank.relevance(evidence), aids)
     is_question = asks_something(question.query)
     distance = rank.WEIGHTS.cut_distance if is_question else rank.WEIGHTS.heading_distance
-    passed, fit = rank.keep(relevance, distance=distance), relevance
+    passed, fit = _passing(relevance, memories, distance), relevance
     task: rank.Floats | None = None
     if question.task_text:
         task, named = _for_task(reader, space, found, Text(question.task_text, asked.task))
@@ -72,6 +72,16 @@ def judge(reader: Reader, space: str, question: Question, found: Candidates, ask
         if opinion is not None and not np.isnan(opinion[place]):
             why[place]["reranker"] = float(opinion[place])
     return Judgement(fit, passed, why)
+
+
+def _passing(relevance: rank.Floats, memories: Sequence[Memory], distance: float) -> NDArray[np.bool_]:
+    """Which candidates pass the cut. Where turns of a conversation are the answer, less likely ones come with them:
+    each is a part of what was said, and what it means stands in others."""
+    passed = rank.keep(relevance, distance=distance)
+    turns = np.array([bool(neighbours_of(memory)) for memory in memories], dtype=np.bool_)
+    if bool(passed.any()) and bool(turns[passed].all()):
+        passed |= turns & (relevance >= rank.WEIGHTS.turn_cut)
+    return passed
 
 
 def _for_task(reader: Reader, space: str, found: Candidates, task: Text) -> tuple[rank.Floats, rank.Floats]:

@@ -166,14 +166,16 @@ def test_an_answer_is_not_kept_past_the_moment_at_which_something_begins_or_ends
     memory.write("The gate code is 1111.", kind="fact", expires_at=START + timedelta(seconds=10))
     memory.write("The gate code is 2222.", kind="fact", valid_from=START + timedelta(seconds=20))
 
-    def codes() -> list[str]:
-        return sorted(hit.memory.summary[-5:-1] for hit in memory.search("What is the gate code?").hits)
+    def codes() -> list[tuple[str, bool]]:
+        """Each with whether it is said not to hold yet."""
+        hits = memory.search("What is the gate code?").hits
+        return [(hit.memory.summary[-5:-1], any("before" in warning for warning in hit.warnings)) for hit in hits]
 
     seen = []
     for _ in range(5):
         seen.append(codes())
         clock.advance(seconds=5)
-    assert seen == [["1111"], ["1111"], [], [], ["2222"]]
+    assert seen == [[("1111", False)]] * 2 + [[("2222", True)]] * 2 + [[("2222", False)]]
 
 
 def test_a_time_in_the_question_is_understood_anew(memory: Afterwit, clock: FixedClock) -> None:

@@ -1,10 +1,12 @@
 """Scanning many vectors and picking the best scores: the parts of a search that grow with what is stored."""
 
+import threading
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from afterwit.storage import ranking
+from afterwit.storage import ranking, scanning
 from afterwit.storage.scanning import Scan, ScannedVectors
 
 #: So many that a scan takes two steps and a thread of its own.
@@ -33,6 +35,14 @@ def scanned(rows: Rows) -> ScannedVectors:
     return vectors
 
 
+def in_two_steps(rows: Rows) -> ScannedVectors:
+    """As they are scanned once their components are there."""
+    vectors = scanned(rows)
+    vectors.scan(np.zeros(rows.shape[1], dtype=np.float32), np.ones(len(rows), dtype=np.bool_), 1)
+    vectors.wait()
+    return vectors
+
+
 def unit(rows: Rows) -> NDArray[np.float64]:
     exact = rows.astype(np.float64)
     return exact / np.maximum(np.linalg.norm(exact, axis=1)[:, None], 1e-9)
@@ -52,7 +62,7 @@ def holds_the_nearest(scan: Scan, rows: Rows, query: NDArray[np.float32], mask: 
 def test_a_scan_of_many_misses_none_of_the_nearest(kind: str, share: float) -> None:
     rows = drawn(kind)
     rows[::5000] = rows[7]
-    vectors = scanned(rows)
+    vectors = in_two_steps(rows)
     mask = np.random.default_rng(2).random(MANY) < share
     for query in unit(np.concatenate([rows[:9], drawn(kind, seed=3, count=9)])).astype(np.float32):
         for limit in (1, 16, 64):
@@ -61,14 +71,14 @@ def test_a_scan_of_many_misses_none_of_the_nearest(kind: str, share: float) -> N
 
 def test_of_vectors_like_those_of_a_model_few_are_looked_at_whole() -> None:
     rows = drawn("model")
-    vectors, mask = scanned(rows), np.ones(MANY, dtype=np.bool_)
+    vectors, mask = in_two_steps(rows), np.ones(MANY, dtype=np.bool_)
     queries = unit(drawn("model", seed=3, count=20)).astype(np.float32)
     assert np.median([len(vectors.scan(query, mask, 16).slots) for query in queries]) < 0.1 * MANY
 
 
 def test_a_scan_follows_what_is_stored_later() -> None:
     first, later = drawn("model"), drawn("clusters", seed=5, count=2 * MANY)
-    vectors = scanned(first)
+    vectors = in_two_steps(first)
     everything = np.ones(3 * MANY, dtype=np.bool_)
     query = unit(later[-1:])[0].astype(np.float32)
     assert holds_the_nearest(vectors.scan(query, everything, 16), first, query, everything[:MANY], 16)
@@ -81,13 +91,43 @@ def test_a_scan_follows_what_is_stored_later() -> None:
         stored[slots] = rows[slots]
         known = stored.any(axis=1)
         assert holds_the_nearest(vectors.scan(query, everything, 16), stored, query, known, 16)
+        vectors.wait()
+        assert holds_the_nearest(vectors.scan(query, everything, 16), stored, query, known, 16)
     vectors.clear_from(MANY)
     assert vectors.scan(query, everything, 16).slots.max() < MANY
 
 
+def test_while_components_are_made_scans_go_on_and_what_is_stored_meanwhile_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    allowed, principal = threading.Event(), scanning._principal  # pyright: ignore[reportPrivateUsage]
+
+    def when_allowed(sample: NDArray[np.float32], count: int) -> NDArray[np.float32]:
+        assert allowed.wait(30)
+        return principal(sample, count)
+
+    monkeypatch.setattr(scanning, "_principal", when_allowed)
+    rows, later = drawn("model"), drawn("model", seed=5)
+    vectors, mask = scanned(rows), np.ones(2 * MANY, dtype=np.bool_)
+    query = unit(rows[:1])[0].astype(np.float32)
+    assert holds_the_nearest(vectors.scan(query, mask, 16), rows, query, mask[:MANY], 16)
+    # The one that is nearest gives its place to another, and there is no room for the others.
+    slots = np.concatenate([[0], np.arange(MANY, 2 * MANY - 1)])
+    vectors.put(slots, later.tobytes())
+    rows = np.concatenate([later[:1], rows[1:], later[1:]])
+    before = vectors.scan(query, mask, 16)
+    assert len(before.slots) == len(rows)
+    allowed.set()
+    vectors.wait()
+    after = vectors.scan(query, mask, 16)
+    assert len(after.slots) < len(rows) / 2
+    for scan in (before, after):
+        assert holds_the_nearest(scan, rows, query, mask[: len(rows)], 16)
+
+
 def test_a_scan_in_a_thread_of_its_own_finds_what_one_in_this_thread_finds() -> None:
     rows = drawn("model")
-    vectors = scanned(rows)
+    vectors = in_two_steps(rows)
     query, mask = unit(rows[:1])[0].astype(np.float32), np.random.default_rng(1).random(MANY) < 0.9
     here = vectors.scan(query, mask, 16)
     begun = vectors.begin_scan(query, mask, 16)
@@ -107,15 +147,17 @@ def test_a_slot_without_a_vector_counts_for_nothing_whatever_its_memory_held(cou
     first = np.eye(DIMENSIONS, dtype="<f2")[0]
     slots = np.delete(np.arange(count + 1), count // 2)
     vectors.put(slots, np.tile(first, (count, 1)).tobytes())
-    scan = vectors.scan(first.astype(np.float32), np.ones(count + 1, dtype=np.bool_), 3)
-    assert np.array_equal(scan.slots, slots)
-    assert np.allclose(scan.scores, 1.0, atol=scan.error)
+    for _ in range(2):
+        scan = vectors.scan(first.astype(np.float32), np.ones(count + 1, dtype=np.bool_), 3)
+        assert np.array_equal(scan.slots, slots)
+        assert np.allclose(scan.scores, 1.0, atol=scan.error)
+        vectors.wait()
 
 
 def test_a_vector_without_length_is_near_to_nothing() -> None:
     rows = drawn("model")
     rows[:MANY:2] = 0
-    vectors, mask = scanned(rows), np.ones(MANY, dtype=np.bool_)
+    vectors, mask = in_two_steps(rows), np.ones(MANY, dtype=np.bool_)
     scan = vectors.scan(unit(rows[1:2])[0].astype(np.float32), mask, 16)
     assert 1 in scan.slots
     assert (scan.slots % 2).all()
@@ -125,7 +167,7 @@ def test_a_vector_without_length_is_near_to_nothing() -> None:
 @pytest.mark.parametrize("count", [500, MANY])
 def test_a_scan_without_simsimd_gives_the_same_scores(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
     rows = drawn("model", count=count)
-    vectors = scanned(rows)
+    vectors = in_two_steps(rows)
     query, mask = unit(rows[3:4])[0].astype(np.float32), np.random.default_rng(1).random(count) < 0.9
     fast = vectors.scan(query, mask, 16)
     monkeypatch.setattr("afterwit.storage.quantised.simsimd", None)

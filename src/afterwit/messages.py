@@ -76,6 +76,7 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "prefer_other": ("the other: it has the stronger or newer evidence", "另一条（证据更强或更新）"),
     "prefer_neither": ("neither without asking", "不下定论，请先询问"),
     "was_true_until": ("was true until {until}", "仅在 {until} 之前成立"),
+    "holds_from": ("does not hold before {start}", "{start} 起才成立"),
     "steps_of_task": ("steps of [t:{task}]", "[t:{task}] 的步骤"),
     "use_shown": ("shown", "已展示"),
     "use_cited": ("relied on", "被引用"),

@@ -7,6 +7,7 @@ there.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from afterwit.embedding import Embedder
 from afterwit.entities import Way, is_about, ways
 from afterwit.messages import say
 from afterwit.recall.answering import Hit, SearchAnswer, annotate, choose, hit_tokens
-from afterwit.recall.asking import Candidates, Question, embed, gather, widened
+from afterwit.recall.asking import Asked, Candidates, Question, asks_current, embed, gather, widened
 from afterwit.recall.judging import Aids, Judgement, judge
 from afterwit.recall.reranking import NOBODY, SecondOpinion
 from afterwit.recall.signals import Text, observe
@@ -28,6 +29,7 @@ __all__ = ["Hit", "Question", "SearchAnswer", "SecondOpinion", "candidate_signal
 #: Candidates that one relation in the question may bring, and what each link takes from their relevance.
 _MOST_BY_RELATION = 5
 _LINK_FACTOR = 0.9
+_EVER = datetime.max.replace(tzinfo=UTC)
 
 
 def search(
@@ -58,12 +60,13 @@ def search(
     where = widened(question.where, when, question.now)
     found = gather(reader, space, replace(question, where=where), asked, when)
     language = text.language(question.query)
+    hits: list[Hit] = []
     if found.memories:
         judged = judge(reader, space, question, found, asked, Aids(when, second_opinion))
         found, judged = _along_relations(reader, space, replace(question, where=where), embedders, (found, judged))
         hits = choose(question, found, judged)
-    else:
-        hits = []
+    if not hits and when is None:
+        hits = _to_come(reader, space, question, asked)
     hits = annotate(reader, space, hits, question, language)
     return SearchAnswer(
         hits=tuple(hits),
@@ -72,6 +75,20 @@ def search(
         considered=len(found.memories),
         tokens=sum(hit_tokens(hit) for hit in hits),
     )
+
+
+def _to_come(reader: Reader, space: str, question: Question, asked: Asked) -> list[Hit]:
+    """What does not hold yet, for a question about the present that nothing answers now."""
+    where, now = question.where, question.now
+    if not asks_current(where) or where.valid_at != now or reader.next_turn(space, now) is None:
+        return []
+    found = gather(reader, space, replace(question, where=replace(where, valid_through=_EVER)), asked, None)
+    later = [memory.valid_from is not None and memory.valid_from > now for memory in found.memories]
+    if not any(later):
+        return []
+    judged = judge(reader, space, question, found, asked, Aids())
+    judged.passed[:] &= later
+    return choose(replace(question, exhaustive=False), found, judged)
 
 
 def candidate_signals(

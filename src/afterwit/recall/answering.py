@@ -156,6 +156,8 @@ def annotate(reader: Reader, space: str, hits: list[Hit], question: Question, la
             and other.status in (Status.ACTIVE, Status.QUARANTINED)
             and other.standing is not Standing.REFUTED
         ]
+        if memory.valid_from is not None and memory.valid_from > now:
+            warnings.append(say("holds_from", language, start=f"{memory.valid_from:%Y-%m-%d}"))
         if memory.valid_to is not None and memory.valid_to <= now:
             warnings.append(say("was_true_until", language, until=f"{memory.valid_to:%Y-%m-%d}"))
         if memory.standing is Standing.PENDING and memory.kind in (Kind.LESSON, Kind.RULE):

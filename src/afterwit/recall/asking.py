@@ -128,7 +128,7 @@ def embed(question: Question, embedders: Sequence[Embedder]) -> tuple[Asked, tup
 
 def widened(where: KeyFilter, when: TimeRange | None, now: datetime) -> KeyFilter:
     """A question about another time may also be answered by what held then, though it no longer does."""
-    if when is None or not _asks_current(where) or where.valid_at != now:
+    if when is None or not asks_current(where) or where.valid_at != now:
         return where
     if when.start >= now:
         return replace(where, valid_through=when.end)
@@ -257,7 +257,7 @@ def _with_replaced(reader: Reader, space: str, side: "_Side", asked: Asked, wher
     Returns:
         Id of what was replaced -> id of what replaces it now and passes the filter.
     """
-    if not _asks_current(where):
+    if not asks_current(where):
         return {}
     past = replace(where, statuses=(Status.SUPERSEDED,), valid_at=None)
     tokens = text.query_tokens(side.words)
@@ -274,7 +274,7 @@ def _with_replaced(reader: Reader, space: str, side: "_Side", asked: Asked, wher
     return {id: end for id, end in ways.items() if end in rows and where.passes(rows[end])}
 
 
-def _asks_current(where: KeyFilter) -> bool:
+def asks_current(where: KeyFilter) -> bool:
     """Whether a filter lets through what holds now, and nothing else."""
     now_only = where.valid_at is not None and where.valid_through is None and where.known_at is None
     return now_only and where.statuses == (Status.ACTIVE,)

@@ -65,11 +65,11 @@ class Columns:
             array = self._arrays[name] = grown(self._arrays[name], end)
             if name in self._codes:
                 codes = self._codes[name]
-                array[start:end] = [codes.setdefault(value, len(codes)) for value in values]
+                for value in dict.fromkeys(values):
+                    codes.setdefault(value, len(codes))
+                array[start:end] = np.fromiter(map(codes.__getitem__, values), np.int32, len(rows))
             elif name == "number":
                 array[start:end] = np.array(values, dtype=np.int64) & _NUMBER_MASK
-            elif name == "id":
-                array[start:end] = [value.encode("ascii") for value in values]
             else:
                 array[start:end] = np.array(values, dtype=kind)
         self.count = end

@@ -1,7 +1,8 @@
 """The vectors of one model, and a scan that finds those of them that may be nearest to a query.
 
 The nearest are found in two steps: by the principal components of all of them, a quarter of the numbers, and by all
-numbers of the few that may be nearest by these. Both steps allow for what they do not see.
+numbers of the few that may be nearest by these. Both steps allow for what they do not see. The components are made in
+a thread of their own while scans go on by all numbers.
 """
 
 import threading
@@ -99,14 +100,19 @@ def _principal(sample: Floats, count: int) -> Floats:
 
 
 class ScannedVectors:
-    """Vectors by slot, of length 1, as bytes."""
+    """Vectors by slot, of length 1, as bytes. One thread at a time puts and begins scans."""
 
     def __init__(self, dimensions: int, capacity: int) -> None:
         self.dimensions = dimensions
         self._rows = QuantisedRows(dimensions, capacity)
         self._present: Mask = np.zeros(capacity, dtype=np.bool_)
-        #: None as long as there are few
+        #: None as long as there are few, or none were made yet
         self._components: _Components | None = None
+        #: held to change any of the following, which a thread of its own does at its end
+        self._lock = threading.Lock()
+        self._making: threading.Thread | None = None
+        #: what was put while components were being made
+        self._late: list[Slots] = []
 
     @property
     def nbytes(self) -> int:
@@ -122,9 +128,12 @@ class ScannedVectors:
             data: n vectors as little-endian float16, one after the other.
         """
         unit = unit_rows(np.frombuffer(data, dtype="<f2").reshape(len(slots), self.dimensions).astype(np.float32))
-        self._rows.put(slots, unit)
-        if self._components:
-            self._components.put(slots, unit)
+        with self._lock:
+            self._rows.put(slots, unit)
+            if self._components:
+                self._components.put(slots, unit)
+            if self._making:
+                self._late.append(slots)
         before = len(self._present)
         self._present = grown(self._present, int(slots.max(initial=-1)) + 1)
         self._present[before:] = False
@@ -183,9 +192,10 @@ class ScannedVectors:
         """The scan of some ascending slots, all else that it needs at hand."""
         rows = self._rows.against(query)
         error = min(1.0, _SIGMAS / float(np.sqrt(self.dimensions))) * rows.residual + 1e-5
-        if len(slots) < _MANY or self.dimensions < _DIMENSIONS_A_COMPONENT:
+        known = self._known_components() if len(slots) >= _MANY else None
+        if known is None:
             return lambda: Scan(slots, rows.products(slots), error)
-        components = self._known_components().against(query)
+        components = known.against(query)
 
         def scan() -> Scan:
             seen, allowed = components(slots)
@@ -200,13 +210,34 @@ class ScannedVectors:
 
         return scan
 
-    def _known_components(self) -> _Components:
-        """Made when they are first needed, and again whenever there are twice as many rows."""
-        known = np.flatnonzero(self._present)
-        if self._components is None or len(known) > self._components.enough_to:
-            sample = known[:: -(-len(known) // _SAMPLED)]
-            self._components = _Components(self._rows.rows(sample), len(self._present), len(known))
-            for start in range(0, len(known), _BLOCK):
-                slots = known[start : start + _BLOCK]
-                self._components.put(slots, self._rows.rows(slots))
-        return self._components
+    def _known_components(self) -> _Components | None:
+        """Those there are. Has them made when they are first asked for, and anew whenever there are twice as many
+        rows."""
+        with self._lock:
+            components = self._components
+            if self._making is None and self.dimensions >= _DIMENSIONS_A_COMPONENT:
+                known = np.flatnonzero(self._present)
+                if components is None or len(known) > components.enough_to:
+                    self._making = threading.Thread(
+                        target=self._make_components, args=(known,), name="afterwit-components", daemon=True
+                    )
+                    self._making.start()
+        return components
+
+    def _make_components(self, known: Slots) -> None:
+        sample = known[:: -(-len(known) // _SAMPLED)]
+        components = _Components(self._rows.rows(sample), len(self._present), len(known))
+        for start in range(0, len(known), _BLOCK):
+            slots = known[start : start + _BLOCK]
+            components.put(slots, self._rows.rows(slots))
+        with self._lock:
+            for slots in self._late:
+                components.put(slots, self._rows.rows(slots))
+            self._late.clear()
+            self._components, self._making = components, None
+
+    def wait(self) -> None:
+        """Until nothing is being made in the background. Answers do not depend on it."""
+        making = self._making
+        if making:
+            making.join()

@@ -20,6 +20,7 @@ from mcp import Client, StdioServerParameters
 from tests.doors import PATIENCE_S, call, environment, with_client
 
 from afterwit import __version__, door
+from afterwit.serve.daemon import MAX_MESSAGE
 
 AFTERWIT = [sys.executable, "-m", "afterwit"]
 
@@ -126,6 +127,17 @@ def test_visitors_with_other_settings_have_other_spaces(home: Path) -> None:
 
     assert with_client(piped(home, AFTERWIT_SPACE="other"), look) == []
     assert status(home)["visitors"] == 0
+
+
+def test_the_log_tells_of_a_session_that_a_message_without_end_has_ended(home: Path) -> None:
+    with subprocess.Popen([*AFTERWIT, "mcp"], env=variables(home), stdin=subprocess.PIPE) as session:
+        assert session.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            session.stdin.write(b"x" * (MAX_MESSAGE + 1))
+            session.stdin.flush()
+        until(lambda: "session ends: a line is longer" in (home / "daemon.log").read_text())
+        with contextlib.suppress(BrokenPipeError):
+            session.stdin.close()
 
 
 def test_a_daemon_that_nobody_visits_leaves_by_itself(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

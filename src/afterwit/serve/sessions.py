@@ -3,6 +3,7 @@
 Importing the SDK takes longer than a client that starts a session cares to wait for a hook, which needs none of it.
 """
 
+import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,8 @@ from afterwit.serve.mcp import LAST_ANSWERS_S, answering_all, build_server
 
 if TYPE_CHECKING:
     from afterwit.service import Afterwit
+
+_log = logging.getLogger(__name__)
 
 
 async def serve_session(
@@ -54,7 +57,10 @@ async def _messages(
             while True:
                 try:
                     line = await next_line()
-                except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError, ValueError):
+                except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
+                    return
+                except ValueError as error:
+                    _log.error("A client's session ends: %s.", error)
                     return
                 if not line.strip():
                     continue

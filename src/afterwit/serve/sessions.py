@@ -44,6 +44,16 @@ async def serve_session(
         await server.run(reads, writes, server.create_initialization_options())
 
 
+async def _line_or_end(next_line: Callable[[], Awaitable[bytes]]) -> bytes | None:
+    try:
+        return await next_line()
+    except ValueError as error:
+        _log.error("A client's session ends: %s.", error)
+    except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        pass
+    return None
+
+
 @asynccontextmanager
 async def _messages(
     next_line: Callable[[], Awaitable[bytes]], stream: anyio.abc.ByteSendStream
@@ -55,12 +65,8 @@ async def _messages(
     async def relay_in() -> None:
         async with to_sdk:
             while True:
-                try:
-                    line = await next_line()
-                except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
-                    return
-                except ValueError as error:
-                    _log.error("A client's session ends: %s.", error)
+                line = await _line_or_end(next_line)
+                if line is None:
                     return
                 if not line.strip():
                     continue

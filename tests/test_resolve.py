@@ -227,30 +227,19 @@ def test_only_a_user_who_says_the_same_raises_trust_and_nobody_lowers_it(
     assert change.trust is (max(known, said) if said >= Trust.USER else known)
 
 
-@pytest.mark.parametrize(
-    ("before", "was", "after", "now"),
-    [
-        ("Ann Lee is the contact at Hotel Miro.", "Ann Lee", "Ann Lee left; Hotel Miro's contact is Bo Tan.", "Bo Tan"),
-        ("宏泰这边由法务经理顾雯对接。", "顾雯", "顾雯离职了，宏泰的对接人换成副总秦朗。", "秦朗"),
-    ],
-)
-def test_what_is_told_to_have_ended_is_replaced_where_there_may_be_several(
-    before: str, was: str, after: str, now: str
-) -> None:
-    keys: dict[str, object] = {"subject": "partner", "topic": "contact"}
-    old = memory(before, days_ago=30, structured={"value": was}, **keys)
-    new = memory(after, structured={"value": now}, **keys)
-    done = resolve(new, known=Known(same_topic=(old,)), now=NOW)
-    assert done.receipt.outcome is Outcome.SUPERSEDED
-    assert done.receipt.related == (old.id,)
-    beside = memory(after.rsplit("; ", maxsplit=1)[-1].rsplit("，", maxsplit=1)[-1], structured={"value": now}, **keys)
-    assert resolve(beside, known=Known(same_topic=(old,)), now=NOW).receipt.outcome is Outcome.STORED
+def test_what_a_change_puts_an_end_to_is_replaced_unless_it_is_better_founded() -> None:
+    old = memory("The API port is 8080.", days_ago=30)
+    new = memory("The API port was changed to 9090.")
+    done = resolve(new, known=Known(changed=(old,)), now=NOW)
+    assert (done.receipt.outcome, done.receipt.related) == (Outcome.SUPERSEDED, (old.id,))
     weaker = replace(new, basis=Basis.INFERRED)
-    assert resolve(weaker, known=Known(same_topic=(old,)), now=NOW).receipt.outcome is Outcome.QUARANTINED
+    assert resolve(weaker, known=Known(changed=(old,)), now=NOW).receipt.outcome is Outcome.QUARANTINED
 
 
-def test_what_is_named_without_an_end_stays() -> None:
-    keys: dict[str, object] = {"subject": "partner", "topic": "contact"}
-    old = memory("Ann Lee is the contact at Hotel Miro.", structured={"value": "Ann Lee"}, **keys)
-    new = memory("With Ann Lee, Bo Tan is a contact at Hotel Miro.", structured={"value": "Bo Tan"}, **keys)
-    assert resolve(new, known=Known(same_topic=(old,)), now=NOW).receipt.outcome is Outcome.STORED
+@pytest.mark.parametrize("keys", [{}, {"subject": "user", "topic": "residence"}])
+def test_what_comes_from_outside_overrules_nobody_whatever_evidence_is_claimed(keys: dict[str, str]) -> None:
+    old = memory("The user lives in Oslo.", days_ago=30, trust=Trust.USER, structured={"value": "Oslo"}, **keys)
+    known = Known(same_topic=(old,)) if keys else Known(changed=(old,))
+    for trust, outcome in ((Trust.EXTERNAL, Outcome.QUARANTINED), (Trust.AGENT, Outcome.SUPERSEDED)):
+        new = memory("The user moved to Rome.", trust=trust, structured={"value": "Rome"}, **keys)
+        assert resolve(new, known=known, now=NOW).receipt.outcome is outcome

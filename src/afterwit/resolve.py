@@ -4,13 +4,12 @@ Deterministic, no model is asked. Evidence class decides, then time:
 
 - the same statement again is merged, and counts once per independent source;
 - a different value for a subject and single-valued topic ("slot"), or where the new statement tells that the
-  old one has ended, or the denial of a known statement, is a *hard* conflict: the better founded, then the
-  newer one stays active;
+  old one has ended or changed, or the denial of a known statement, is a *hard* conflict: the better founded,
+  then the newer one stays active;
 - a different detail under the same subject and topic is a *soft* conflict: both stay;
 - names, numbers, versions and identifiers that differ never merge (`text.statement_key`).
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -46,14 +45,6 @@ LEAST_CONFIDENCE = 0.1
 #: Share of common content words, of the longer text, from which two texts under one topic are about the same detail.
 SAME_DETAIL = 0.6
 
-#: Words by which a statement tells that something has ended or given way to something else.
-_TELLS_AN_END = re.compile(
-    r"\b(?:no longer|any ?more|instead of|replac\w+|switch\w+|moved|moves|migrat\w+|chang\w+|(?:took|takes|taken) over|"
-    r"left|quit|resigned|retired|stopped|gave up|used to|former\w*|previous\w*|dropped|cancelled|shut down|turned off|"
-    r"decommissioned)\b|换|改[成为用由到名]|不再|离职|离开|辞职|调[去到走任]|停用|下线|废弃|取消|作废|接手|接替|取代|代替|替换|搬|"
-    r"迁|转[到为由给]|原来|以前|曾|退[休出掉]|[卖关][了掉]"
-)
-
 
 @dataclass(frozen=True)
 class Known:
@@ -63,6 +54,8 @@ class Known:
     same_statement: Sequence[Memory] = ()
     #: rows with the same subject and topic
     same_topic: Sequence[Memory] = ()
+    #: rows that tell what was before a change that the new one's words tell of
+    changed: Sequence[Memory] = ()
 
 
 @dataclass(frozen=True)
@@ -101,7 +94,7 @@ def resolve(
         if same_value:
             return merge(same_value[0], new, now=now, reason="same_value")
         rivals += in_slot
-    rivals += [old for old in known.same_topic if old not in rivals and _tells_the_end_of(old, new)]
+    rivals += [old for old in known.changed if old not in rivals]
     if rivals:
         return _hard_conflict(add, rivals, now=now)
     similar = [old for old in known.same_topic if _differs_in_detail(old, new)]
@@ -140,14 +133,6 @@ def _same_value(old: Memory, new: Memory) -> bool:
 def _value(memory: Memory) -> str:
     value = memory.structured.get("value", "")
     return " ".join(text.fold(str(value)).split()) if value else ""
-
-
-def _tells_the_end_of(old: Memory, new: Memory) -> bool:
-    """Whether the new one has another value and names the old one's as what was: "Ann left, Bob is the contact now"."""
-    was, now = _value(old), _value(new)
-    folded = text.fold(new.summary)
-    named = bool(was and now) and was not in now and text.mentions(folded, was)
-    return named and _TELLS_AN_END.search(folded) is not None
 
 
 def merge(old: Memory, new: Memory, *, now: datetime, reason: str) -> Resolution:
@@ -195,7 +180,9 @@ def _trust_of_both(old: Memory, new: Memory) -> Trust:
 
 
 def _outranks(new: Memory, old: Memory) -> bool:
-    return new.basis.strength >= old.basis.strength
+    """Whether its evidence is as good, and not only by its own account: what comes from outside overrules nobody, while
+    an agent passes on what its user says."""
+    return new.basis.strength >= old.basis.strength and new.trust >= min(old.trust, Trust.AGENT)
 
 
 def _hard_conflict(add: Add, rivals: Sequence[Memory], *, now: datetime) -> Resolution:

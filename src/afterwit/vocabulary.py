@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from afterwit.errors import InvalidInput
 from afterwit.messages import SENTENCES
 from afterwit.records import GLOBAL, Basis, Kind
-from afterwit.text import fold
+from afterwit.text import content_words, fold
 
 #: Longest subject, topic, tag or scope, in characters.
 MAX_NAME_CHARS = 200
@@ -229,6 +229,13 @@ def is_single_valued(topic: str) -> bool:
 def is_known_topic(topic: str) -> bool:
     """Whether the vocabulary has a fixed name for it."""
     return fold_key(topic) in _TOPIC_OF
+
+
+def words_of_topic(topic: str) -> frozenset[str]:
+    """The words of a topic's names, Chinese characters one by one; none for topics that have no fixed name."""
+    known = _TOPIC_OF.get(topic)
+    names = " ".join((known.name, *known.synonyms)).replace("_", " ") if known else ""
+    return frozenset(content_words(names))
 
 
 def fold_subject(word: str) -> str:

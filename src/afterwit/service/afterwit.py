@@ -74,6 +74,7 @@ from afterwit.service.writing import (
     Prepared,
     Setting,
     Writer,
+    changed_by,
     draft,
     embedded_texts,
     in_batches,
@@ -307,7 +308,9 @@ class Afterwit(Extracting, Tending, Attending, Upkeep, Keeping):
             where = replace(place, subjects=subjects, topics=(memory.topic,))
             same_topic = tx.find(self.space, where, limit=50)
         same = tx.find_statement(self.space, place, text.statement_key(memory.summary))
-        resolution = resolve(memory, known=Known(same, same_topic), now=now, is_change=one.is_change, vector=vector)
+        changed = changed_by(tx, self.space, place, memory, same_topic)
+        known = Known(same, same_topic, changed)
+        resolution = resolve(memory, known=known, now=now, is_change=one.is_change, vector=vector)
         tx.apply(resolution.changes)
         self._learn_names(tx, memory, resolution.receipt)
         return resolution.receipt

@@ -3,7 +3,7 @@
 from afterwit.text.limits import check_text, sentences
 from afterwit.text.names import mentions
 from afterwit.text.polarity import is_negated
-from afterwit.text.sameness import language, same_statement, statement_key
+from afterwit.text.sameness import content_words, language, same_statement, statement_key
 from afterwit.text.secrets import REDACTED, redact_secrets
 from afterwit.text.size import count_tokens, truncate
 from afterwit.text.terms import hard_terms
@@ -12,6 +12,7 @@ from afterwit.text.tokens import fold, index_tokens, query_runs, query_tokens
 __all__ = [
     "REDACTED",
     "check_text",
+    "content_words",
     "count_tokens",
     "fold",
     "hard_terms",

@@ -49,8 +49,8 @@ def same_statement(a: str, b: str) -> bool:
     """
     if bool(_QUESTION.search(a)) != bool(_QUESTION.search(b)):
         return False
-    words = _content(a)
-    if not words or words != _content(b) or is_negated(a) != is_negated(b):
+    words = content_words(a)
+    if not words or words != content_words(b) or is_negated(a) != is_negated(b):
         return False
     differing = hard_terms(a) ^ hard_terms(b)
     return all(term.isalpha() and term.isascii() and term not in STOP_EN and term != "may" for term in differing)
@@ -67,7 +67,7 @@ def statement_key(text: str) -> str:
     Returns:
         32 hexadecimal digits; "" when the text has no words.
     """
-    words = [word for word in _content(text) if word not in _DENIALS]
+    words = [word for word in content_words(text) if word not in _DENIALS]
     return hashlib.blake2b("\x1f".join(words).encode(), digest_size=16).hexdigest() if words else ""
 
 
@@ -82,8 +82,9 @@ def language(text: str) -> str:
     return "zh" if is_zh else "en"
 
 
-def _content(text: str) -> list[str]:
-    """What carries meaning, in order, in a form where equal meaning is equal text."""
+def content_words(text: str) -> list[str]:
+    """What carries meaning, in order, in a form where equal meaning is equal text: words as singulars in lower case,
+    Chinese characters one by one, no articles."""
     for pattern, replacement in _CONTRACTIONS:
         text = pattern.sub(replacement, text)
     text = _POWER.sub(lambda found: "^" + unicodedata.normalize("NFKC", found.group()), text)

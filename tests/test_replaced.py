@@ -36,11 +36,20 @@ def replaced(memory: Afterwit, *values: str, scope: str = "global") -> list[str]
             subject="maple court",
             topic="lift_service",
             structured={"value": content, "single_valued": True},
-            happened_at=f"202{year}-01-01",
+            happened_at=f"20{year}-01-01",
             scope=scope,
         ).id
-        for year, content in enumerate(values, start=3)
+        for year, content in enumerate(values, start=25 - len(values))
     ]
+
+
+@pytest.mark.parametrize("length", [2, 4, 6])
+def test_the_words_of_any_predecessor_find_the_end_of_a_chain(memory: Afterwit, length: int) -> None:
+    values = [
+        OLD.replace("Brandon", name) for name in ("Brandon", "Kone", "Thyssen", "Fujitec", "Hidral")[: length - 1]
+    ]
+    replaced(memory, *values, NEW)
+    assert found(memory, "who services the lift at Maple Court") == [NEW]
 
 
 def test_the_words_of_a_chain_of_predecessors_find_its_end_and_none_of_them(memory: Afterwit) -> None:
@@ -62,10 +71,29 @@ def test_a_successor_that_may_not_be_seen_is_not_brought(memory: Afterwit) -> No
     assert NEW not in found(memory, "who services the lift at Maple Court")
 
 
+def test_a_successor_of_another_kind_than_asked_for_is_not_brought(memory: Afterwit) -> None:
+    replaced(memory, OLD)
+    memory.write(
+        NEW,
+        kind="decision",
+        subject="maple court",
+        topic="lift_service",
+        structured={"value": NEW, "single_valued": True},
+    )
+    query = "who services the lift at Maple Court"
+    assert found(memory, query) == [NEW]
+    assert NEW not in found(memory, query, kinds=["fact"])
+
+
 def test_predecessors_of_other_scopes_bring_nothing(memory: Afterwit) -> None:
     replaced(memory, OLD, NEW, scope="project:other")
     assert NEW not in found(memory, "who services the lift at Maple Court", scopes=["project:mine"])
     assert found(memory, "who services the lift at Maple Court", scopes=["project:other"]) == [NEW]
+
+
+def test_what_was_replaced_stays_away_from_the_whole_order_too(memory: Afterwit) -> None:
+    replaced(memory, OLD, NEW)
+    assert OLD not in found(memory, "who services the lift at Maple Court", exhaustive=True, top_k=50)
 
 
 def test_what_asks_of_something_else_finds_no_successor(memory: Afterwit) -> None:

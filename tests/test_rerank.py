@@ -277,6 +277,25 @@ def test_what_is_about_somebody_else_is_not_lifted(memory: Afterwit) -> None:
     assert "Li Na prefers green tea." not in summaries(memory.search("What tea does Zhang Wei prefer?"))
 
 
+def test_what_was_replaced_is_not_read_again_and_does_not_lose_its_successor(memory: Afterwit) -> None:
+    old = "The lift at Maple Court is serviced by Brandon Lifts, phone 555 0199."
+    for content in (old, "Kestrel took over from Brandon."):
+        memory.write(
+            content,
+            subject="maple court",
+            topic="lift_service",
+            structured={"value": content, "single_valued": True},
+            happened_at="2025-01-01",
+        )
+    query = "Who services the lift at Maple Court?"
+    plain = memory.search(query).hits[0].relevance
+    reranker = Scripted(lambda _: 0.001)
+    memory.rerank_with(reranker)
+    (hit,) = memory.search(query).hits
+    assert (hit.memory.summary, hit.relevance) == ("Kestrel took over from Brandon.", plain)
+    assert old not in reranker.asked[0]
+
+
 def test_at_most_thirty_candidates_are_read_again(memory: Afterwit) -> None:
     memory.write_many((f"Gateway deployments number {number} went well.", {"kind": "fact"}) for number in range(60))
     reranker = Scripted(lambda _: 0.7)

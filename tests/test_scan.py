@@ -125,6 +125,29 @@ def test_while_components_are_made_scans_go_on_and_what_is_stored_meanwhile_is_f
         assert holds_the_nearest(scan, rows, query, mask[: len(rows)], 16)
 
 
+def test_components_that_cannot_be_made_are_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[BaseException | None] = []
+    monkeypatch.setattr(threading, "excepthook", lambda failed: told.append(failed.exc_value))
+    rows = drawn("model")
+    vectors, mask = scanned(rows), np.ones(MANY, dtype=np.bool_)
+    query = unit(rows[:1])[0].astype(np.float32)
+    with monkeypatch.context() as failing:
+        failing.setattr(scanning, "_principal", lambda *_: 1 // 0)
+        assert len(vectors.scan(query, mask, 16).slots) == MANY
+        vectors.wait()
+    assert isinstance(told[0], ZeroDivisionError)
+    assert len(vectors.scan(query, mask, 16).slots) == MANY
+    vectors.wait()
+    assert len(vectors.scan(query, mask, 16).slots) < MANY
+
+
+@pytest.mark.parametrize("limit", [MANY - 1, MANY, MANY + 1, 5 * MANY])
+def test_a_scan_for_as_many_as_there_are_or_more_gives_all(limit: int) -> None:
+    rows = drawn("model")
+    scan = in_two_steps(rows).scan(unit(rows[:1])[0].astype(np.float32), np.ones(MANY, dtype=np.bool_), limit)
+    assert len(scan.slots) == MANY
+
+
 def test_a_scan_in_a_thread_of_its_own_finds_what_one_in_this_thread_finds() -> None:
     rows = drawn("model")
     vectors = in_two_steps(rows)

@@ -46,6 +46,19 @@ def test_what_holds_now_is_the_answer_as_long_as_it_holds(memory: Afterwit) -> N
     assert found(memory, "When does the reading room open?") == [("The reading room opens at nine.", ())]
 
 
+@pytest.mark.parametrize(
+    ("now", "later", "query"),
+    [
+        ("The user lives in Oslo.", "The user lives in Rome.", "Where does the user live?"),
+        ("用户住在杭州。", "用户住在上海。", "用户住在哪里？"),
+    ],
+)
+def test_what_is_replaced_later_is_the_answer_until_then(memory: Afterwit, now: str, later: str, query: str) -> None:
+    memory.write(now)
+    memory.write(later, valid_from=LATER)
+    assert found(memory, query) == [(now, ())]
+
+
 def test_nothing_later_answers_a_question_about_a_day_that_was_named(memory: Afterwit) -> None:
     memory.write("The office lease runs for 5 years.", valid_from=LATER)
     assert not found(memory, "How long does the office lease run?", as_of=datetime(2020, 1, 1, tzinfo=UTC))

@@ -17,7 +17,7 @@ from afterwit.embedding import Embedder
 from afterwit.entities import Way, is_about, ways
 from afterwit.messages import say
 from afterwit.recall.answering import Hit, SearchAnswer, annotate, choose, hit_tokens
-from afterwit.recall.asking import Asked, Candidates, Question, asks_current, embed, gather, widened
+from afterwit.recall.asking import Asked, Candidates, Question, asks_current, embed, gather, widened, with_outgoing
 from afterwit.recall.judging import Aids, Judgement, judge
 from afterwit.recall.reranking import NOBODY, SecondOpinion
 from afterwit.recall.signals import Text, observe
@@ -58,6 +58,8 @@ def search(
     asked, degraded = embed(question, embedders)
     when = find_time_range(question.query, now=question.now, timezone=question.timezone)
     where = widened(question.where, when, question.now)
+    if when is None:
+        where = with_outgoing(reader, space, where, question.now)
     found = gather(reader, space, replace(question, where=where), asked, when)
     language = text.language(question.query)
     hits: list[Hit] = []
@@ -80,7 +82,7 @@ def search(
 def _to_come(reader: Reader, space: str, question: Question, asked: Asked) -> list[Hit]:
     """What does not hold yet, for a question about the present that nothing answers now."""
     where, now = question.where, question.now
-    if not asks_current(where) or where.valid_at != now or reader.next_turn(space, now) is None:
+    if not asks_current(where) or where.valid_at != now or reader.next_start(space, now) is None:
         return []
     found = gather(reader, space, replace(question, where=replace(where, valid_through=_EVER)), asked, None)
     later = [memory.valid_from is not None and memory.valid_from > now for memory in found.memories]

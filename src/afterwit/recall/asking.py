@@ -46,6 +46,8 @@ _MOST_REPLACED = 4
 _LONGEST_CHAIN = 20
 
 _PAST_STATUSES = (Status.ACTIVE, Status.SUPERSEDED, Status.EXPIRED)
+#: What may hold at the moment of asking, also where a later value is known already.
+_HOLDING = (Status.ACTIVE, Status.SUPERSEDED)
 
 
 @dataclass(frozen=True)
@@ -267,20 +269,39 @@ def _with_replaced(reader: Reader, space: str, side: "_Side", asked: Asked, wher
     ways = {id: id for id in ids}
     rows = reader.get(space, list(ways))
     for _ in range(_LONGEST_CHAIN):
-        ways = {id: rows[end].superseded_by or end for id, end in ways.items() if end in rows}
-        if not (unread := [end for end in ways.values() if end not in rows]):
+        further = {id: rows[end].superseded_by or end for id, end in ways.items() if end in rows}
+        if further == ways:
             break
-        rows |= reader.get(space, unread)
+        ways = further
+        rows |= reader.get(space, [end for end in ways.values() if end not in rows])
     return {id: end for id, end in ways.items() if end in rows and where.passes(rows[end])}
 
 
 def asks_current(where: KeyFilter) -> bool:
     """Whether a filter lets through what holds now, and nothing else."""
     now_only = where.valid_at is not None and where.valid_through is None and where.known_at is None
-    return now_only and where.statuses == (Status.ACTIVE,)
+    return now_only and where.statuses in ((Status.ACTIVE,), _HOLDING)
+
+
+def with_outgoing(reader: Reader, space: str, where: KeyFilter, now: datetime) -> KeyFilter:
+    """The filter, letting through as well what is replaced from a later moment on and holds until then."""
+    if not asks_current(where) or where.valid_at != now or reader.next_turn(space, now) is None:
+        return where
+    return replace(where, statuses=_HOLDING)
 
 
 def neighbours_of(memory: Memory) -> list[str]:
-    """Ids of the turns before and after a turn of a conversation; none for other memories."""
+    """Ids of the turns before and after a turn of a conversation, by its own account; none for other memories."""
     structured = memory.structured
     return [str(structured[name]) for name in NEIGHBOUR_FIELDS if name in structured]
+
+
+def neighbours_among(memories: Sequence[Memory]) -> list[list[int]]:
+    """Of each memory the places of the turns before and after it. Anybody may write that something is a neighbour: only
+    what names it in turn is one."""
+    named = [neighbours_of(memory) for memory in memories]
+    places = {memory.id: place for place, memory in enumerate(memories)}
+    return [
+        [places[id] for id in ids if id in places and memory.id in named[places[id]]]
+        for memory, ids in zip(memories, named, strict=True)
+    ]

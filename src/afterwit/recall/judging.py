@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from afterwit import rank, text
 from afterwit.answers import asks_something
 from afterwit.dates import TimeRange
-from afterwit.recall.asking import Asked, Candidates, Question, neighbours_of, parts_of, sides_of
+from afterwit.recall.asking import Asked, Candidates, Question, neighbours_among, parts_of, sides_of
 from afterwit.recall.reranking import NOBODY, SecondOpinion
 from afterwit.recall.signals import Text, observe, observe_task, overlaps
 from afterwit.records import Kind, Memory
@@ -49,7 +49,7 @@ def judge(reader: Reader, space: str, question: Question, found: Candidates, ask
     for part, vector in zip(parts_of(question.query)[1:], asked.query[1:], strict=True):
         evidence = np.maximum(evidence, _evidence(seen(part, vector), memories))
     evidence = _handed_on(evidence, found)
-    relevance, opinion = _with_opinion(question, memories, signals, rank.relevance(evidence), aids)
+    relevance, opinion = _with_opinion(question, found, signals, rank.relevance(evidence), aids)
     is_question = asks_something(question.query)
     distance = rank.WEIGHTS.cut_distance if is_question else rank.WEIGHTS.heading_distance
     passed, fit = _passing(relevance, memories, distance), relevance
@@ -78,7 +78,7 @@ def _passing(relevance: rank.Floats, memories: Sequence[Memory], distance: float
     """Which candidates pass the cut. Where turns of a conversation are the answer, less likely ones come with them:
     each is a part of what was said, and what it means stands in others."""
     passed = rank.keep(relevance, distance=distance)
-    turns = np.array([bool(neighbours_of(memory)) for memory in memories], dtype=np.bool_)
+    turns = np.array([bool(places) for places in neighbours_among(memories)], dtype=np.bool_)
     if bool(passed.any()) and bool(turns[passed].all()):
         passed |= turns & (relevance >= rank.WEIGHTS.turn_cut)
     return passed
@@ -101,16 +101,21 @@ def _for_task(reader: Reader, space: str, found: Candidates, task: Text) -> tupl
 
 
 def _with_opinion(
-    question: Question, memories: Sequence[Memory], signals: rank.Floats, relevance: rank.Floats, aids: Aids
+    question: Question, found: Candidates, signals: rank.Floats, relevance: rank.Floats, aids: Aids
 ) -> tuple[rank.Floats, rank.Floats | None]:
-    """Relevance with what a reranker says of the candidates, and what it says."""
-    when = aids.when
+    """Relevance with what a reranker says of the candidates, and what it says; NaN of those that it did not read."""
+    when, memories = aids.when, found.memories
     if when is not None and not text.query_tokens(question.query.replace(when.phrase, " ")):
         # Nothing but a time was asked: what happened or held then is the answer.
         return np.where([overlaps(memory, when) for memory in memories], 0.9, 0.0), None
-    opinion = aids.second_opinion.of(question.query, memories, relevance)
-    if opinion is None:
+    read = [place for place in range(len(memories)) if place not in found.replaced]
+    said = aids.second_opinion.of(question.query, [memories[place] for place in read], relevance[read])
+    if said is None:
         return relevance, None
+    opinion = np.full(len(memories), np.nan)
+    opinion[read] = said
+    # It sees the words of what replaced another alone, which may not tell what both are about.
+    opinion[list(found.replaced.values())] = np.nan
     both = rank.with_second_opinion(relevance, opinion)
     # A reranker takes names and codes for words among others: what is about another one is not lifted.
     return np.where(rank.is_about_another(signals), np.minimum(relevance, both), both), opinion
@@ -136,12 +141,11 @@ def _told(row: rank.Floats) -> dict[str, float]:
 
 def _evidence(signals: rank.Floats, memories: Sequence[Memory]) -> rank.Floats:
     """Evidence of each; a turn means what it means beside its neighbours: an answer need not repeat the question."""
-    beside = [neighbours_of(memory) for memory in memories]
-    turns = np.array([bool(ids) for ids in beside], dtype=np.bool_)
+    beside = neighbours_among(memories)
+    turns = np.array([bool(places) for places in beside], dtype=np.bool_)
     if not turns.any():
         return rank.evidence(signals)
     evidence = rank.evidence(signals, turn=turns)
-    places = {memory.id: position for position, memory in enumerate(memories)}
     above = np.maximum(evidence - rank.WEIGHTS.background, 0.0)
-    added = [sum(above[places[id]] for id in ids if id in places) for ids in beside]
+    added = [sum(above[place] for place in places) for places in beside]
     return evidence + rank.WEIGHTS.neighbours * np.array(added, dtype=np.float64)

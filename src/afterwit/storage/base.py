@@ -211,6 +211,11 @@ class Reader(Protocol):
         hold; None when there is none. Asked by most searches: cheap."""
         ...
 
+    def next_start(self, space: str, after: datetime) -> datetime | None:
+        """The first moment later than `after` at which an active memory begins to hold; None when there is none.
+        Cheap."""
+        ...
+
     def other_models(self, space: str, model: str) -> list[str]:
         """Other models that have vectors in the space, sorted, as long as some memory that is not
         forgotten has no vector of `model`; then none. Asked by every search: cheap."""

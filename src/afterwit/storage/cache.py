@@ -149,6 +149,7 @@ class SpaceCache:
         self._aliases: tuple[Alias, ...] | None = None
         self._others: dict[str, list[str]] = {}
         self._turns: NDArray[np.int64] | None = None
+        self._starts: NDArray[np.int64] | None = None
         self._masks: OrderedDict[tuple[KeyFilter, int], _Passing] = OrderedDict()
         #: active memories and their number; of each word that was asked for, how many have it
         self._active: tuple[Mask, int] | None = None
@@ -226,6 +227,7 @@ class SpaceCache:
         self._others.clear()
         self._aliases = None
         self._turns = None
+        self._starts = None
         self._masks.clear()
         self._active = None
         self._containing.clear()
@@ -505,6 +507,13 @@ class SpaceCache:
         turns = self._all_turns()
         place = int(np.searchsorted(turns, after_us, side="right"))
         return int(turns[place]) if place < len(turns) else None
+
+    def next_start(self, after_us: int) -> int | None:
+        """See `Reader.next_start`; in microseconds."""
+        if self._starts is None:
+            self._starts = self._columns.starts()
+        place = int(np.searchsorted(self._starts, after_us, side="right"))
+        return int(self._starts[place]) if place < len(self._starts) else None
 
     def _all_turns(self) -> NDArray[np.int64]:
         if self._turns is None:

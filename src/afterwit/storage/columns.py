@@ -165,6 +165,11 @@ class Columns:
         found = np.unique(np.concatenate([times[(times != OPEN_START) & (times != OPEN_END)] for times in moments]))
         return found.astype(np.int64)
 
+    def starts(self) -> NDArray[np.int64]:
+        """The moments at which an active memory begins to hold, sorted, each once."""
+        times = np.unique(self.column("valid_from")[self.active()])
+        return times[times != OPEN_START].astype(np.int64)
+
     def _coded(self, name: str, wanted: Any) -> Mask:
         codes = self._codes[name]
         known = [code for item in wanted if (code := codes.get(str(item))) is not None]

@@ -196,6 +196,7 @@ class ScannedVectors:
         if known is None:
             return lambda: Scan(slots, rows.products(slots), error)
         components = known.against(query)
+        limit = min(limit, len(slots))
 
         def scan() -> Scan:
             seen, allowed = components(slots)
@@ -218,23 +219,34 @@ class ScannedVectors:
             if self._making is None and self.dimensions >= _DIMENSIONS_A_COMPONENT:
                 known = np.flatnonzero(self._present)
                 if components is None or len(known) > components.enough_to:
-                    self._making = threading.Thread(
+                    making = threading.Thread(
                         target=self._make_components, args=(known,), name="afterwit-components", daemon=True
                     )
-                    self._making.start()
+                    making.start()
+                    self._making = making
         return components
 
     def _make_components(self, known: Slots) -> None:
+        made: _Components | None = None
+        try:
+            made = self._components_of(known)
+        finally:
+            # Without them, for want of memory, scans go on by all numbers, and the next one tries again.
+            with self._lock:
+                if made is not None:
+                    for slots in self._late:
+                        made.put(slots, self._rows.rows(slots))
+                    self._components = made
+                self._late.clear()
+                self._making = None
+
+    def _components_of(self, known: Slots) -> _Components:
         sample = known[:: -(-len(known) // _SAMPLED)]
         components = _Components(self._rows.rows(sample), len(self._present), len(known))
         for start in range(0, len(known), _BLOCK):
             slots = known[start : start + _BLOCK]
             components.put(slots, self._rows.rows(slots))
-        with self._lock:
-            for slots in self._late:
-                components.put(slots, self._rows.rows(slots))
-            self._late.clear()
-            self._components, self._making = components, None
+        return components
 
     def wait(self) -> None:
         """Until nothing is being made in the background. Answers do not depend on it."""

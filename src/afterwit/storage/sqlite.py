@@ -144,6 +144,12 @@ class _Searching(SqliteReader):
         with self._searching(space) as found:
             return [] if found is None else found[1].other_models(found[0], model)
 
+    def next_start(self, space: str, after: datetime) -> datetime | None:
+        """See `Reader.next_start`."""
+        with self._searching(space) as found:
+            start_us = None if found is None else found[1].next_start(to_us(after))
+        return None if start_us is None else from_us(start_us)
+
     def next_turn(self, space: str, after: datetime) -> datetime | None:
         """See `Reader.next_turn`."""
         with self._searching(space) as found:

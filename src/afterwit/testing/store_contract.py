@@ -107,6 +107,20 @@ class StoreContract(SearchContract, TaskContract, UsageContract):
         put(store, Erase(memory_id(2)))
         assert store.next_turn(SPACE, NOW) == NOW + 2 * HOUR
 
+    def test_the_next_start_is_when_something_active_begins_to_hold(self, store: Store) -> None:
+        assert store.next_start(SPACE, NOW) is None
+        put_memories(
+            store,
+            memory(1, valid_to=NOW + HOUR),
+            memory(2, valid_from=NOW + 2 * HOUR),
+            memory(3, valid_from=NOW + 3 * HOUR),
+        )
+        put_memories(store, memory(1, space=OTHER, valid_from=NOW + timedelta(minutes=1)), space=OTHER)
+        starts = [store.next_start(SPACE, NOW + hours * HOUR) for hours in (0, 1, 2, 3)]
+        assert starts == [NOW + 2 * HOUR, NOW + 2 * HOUR, NOW + 3 * HOUR, None]
+        put(store, Retire(memory_id(2), Status.FORGOTTEN))
+        assert store.next_start(SPACE, NOW) == NOW + 3 * HOUR
+
     def test_a_lease_is_one_holders_until_it_is_given_back_or_ends(self, store: Store) -> None:
         def take(holder: str, seconds: float, *, space: str = SPACE, work: str = "embed") -> bool:
             now = NOW + timedelta(seconds=seconds)

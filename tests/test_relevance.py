@@ -80,7 +80,7 @@ def test_every_line_of_the_lists_can_be_looked_up() -> None:
     ("told", "query"),
     [
         ("Our NPS is 41.", "what is our net promoter score"),
-        ("GSP 培训一个季度一次。", "药品经营质量管理规范培训多久一次"),
+        ("RAG 索引每晚重建一次。", "检索增强生成的索引多久重建一次"),
         ("The class group is on WeChat.", "which class group is on 微信"),
     ],
 )

@@ -129,6 +129,14 @@ def test_batch_with_a_malformed_item_stores_nothing(memory: Afterwit) -> None:
     assert memory.count(all_states=True) == 0
 
 
+@pytest.mark.parametrize("item", [None, 7, b"The port is 8080.", ("The port is 8080.",), ("The port is 8080.", "fact")])
+def test_item_that_is_no_text_is_refused_and_the_batch_with_it(memory: Afterwit, item: object) -> None:
+    with pytest.raises(InvalidInput, match="An item is"):
+        memory.write_many(["The port is 8080.", item])  # type: ignore[list-item]
+    assert memory.count(all_states=True) == 0
+    assert [receipt.outcome for receipt in memory.write_many(["The port is 8080."])] == [Outcome.STORED]
+
+
 def test_batches_before_a_malformed_item_are_stored_in_order(memory: Afterwit) -> None:
     items: list[tuple[str, WriteFields]] = [(f"Rack {n} stands in hall {n}.", {"kind": "fact"}) for n in range(150)]
     items[140] = ("Rack 140 stands nowhere.", {"kind": "colour"})

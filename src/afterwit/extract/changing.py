@@ -82,6 +82,15 @@ _PLANNED = re.compile(
     r"之前|以前|别再|禁止|建议",
     re.IGNORECASE,
 )
+#: What every statement of a change has one of.
+_MARK = re.compile(
+    r"\b(?:replac|took over|take[ns]? over|succeed|handed|left|quit|resign|retire|stepped|fired|let go|instead|"
+    r"in place|not?\b|sold|drop|gave up|stopped|got rid|cancel|abandon|returned|now|current|new|chang|mov|switch|"
+    r"migrat|set|rais|lower|reduc|increas|cut|postpon|push|delay|reschedul|brought|shift|extend|updat|renam|bump|"
+    r"upgrad|downgrad|convert|relocat|transfer|went|rose|fell|grew|slip)|接替|取代|替|离|辞|退|卸|调|走|不|卖|停|放弃|"
+    r"取消|改|换|变|更|延|提前|升|提高|降|增加|减少|涨|迁|切|转|定为|搬|现在|目前|如今|新",
+    re.IGNORECASE,
+)
 _NOW = re.compile(r"\b(?:now|currently)\b|现在|目前|如今", re.IGNORECASE)
 
 #: Between what something is and its value.
@@ -147,11 +156,15 @@ class Told:
         known = _words(statement)
         if value and self.ended and _words(value) == self.ended:
             return True
-        if not known or text.is_negated(statement) or _PLANNED.search(statement):
+        # Most of what is found by the words of a change is about something else.
+        may_be = (
+            self._names(known)
+            if self.ended
+            else self.frame.issubset(known) and (known[:2] == self.restated[:2] or not self.restated)
+        )
+        if not may_be or text.is_negated(statement) or _PLANNED.search(statement):
             return False
-        if self.ended:
-            return self._names(known)
-        return self._gives_other_value(statement) or self._differs_in_value(known, statement)
+        return bool(self.ended) or self._gives_other_value(statement) or self._differs_in_value(known, statement)
 
     def _names(self, known: Sequence[str]) -> bool:
         """Whether it says of what has ended nothing but what the change is about."""
@@ -189,7 +202,7 @@ def told(statement: str) -> Told | None:
     Args:
         statement: one sentence or a few; the first one that tells of a change counts.
     """
-    for sentence in text.sentences(statement):
+    for sentence in text.sentences(statement) if _MARK.search(statement) else ():
         if is_question(sentence) or is_not_meant(sentence) or is_unsure(sentence) or _PLANNED.search(sentence):
             continue
         core = plainly(sentence).strip(" .。!！\"'“”")

@@ -79,6 +79,7 @@ from afterwit.service.writing import (
     embedded_texts,
     in_batches,
     summary_receipt,
+    with_fields,
 )
 from afterwit.storage import Order, Store, Transaction, open_store
 from afterwit.vocabulary import fold_scope
@@ -225,13 +226,16 @@ class Afterwit(Extracting, Tending, Attending, Upkeep, Keeping):
 
     # --- write -----------------------------------------------------------------------------------
 
-    def write_many(self, items: Iterable[tuple[str, WriteFields]]) -> list[Receipt]:
+    def write_many(self, items: Iterable[str | tuple[str, WriteFields]]) -> list[Receipt]:
         """Remember several statements, by rules alone; faster than one by one. Batches of 64 are all or nothing.
+
+        Args:
+            items: statements, or each with what is known of it.
 
         Raises:
             InvalidInput: an item is malformed; earlier batches are stored, this one is not.
         """
-        batches = in_batches(items, BATCH)
+        batches = in_batches(map(with_fields, items), BATCH)
         first = next(batches, None)
         receipts: list[Receipt] = []
         if first is None:

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from afterwit import text
+from afterwit.errors import InvalidInput
 from afterwit.extract import changing, due_fields, enrich, extract
 from afterwit.gate import judge
 from afterwit.messages import say
@@ -24,7 +25,7 @@ from afterwit.records import (
     Vector,
     new_id,
 )
-from afterwit.service.options import MAX_RAW_BYTES, Fields, read_fields
+from afterwit.service.options import MAX_RAW_BYTES, Fields, WriteFields, read_fields
 from afterwit.storage import Reader
 from afterwit.vocabulary import USER, basis_of, confidence_of, is_known_topic, strip_injected
 
@@ -63,7 +64,7 @@ class Writer:
 
 #: Kinds that say what is so, and of these the most that one statement is held against.
 CHANGING = (Kind.FACT, Kind.PREFERENCE, Kind.CONSTRAINT, Kind.DECISION)
-_MOST_CHANGED = 50
+_MOST_CHANGED = 20
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,24 @@ def in_batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
     rest = iter(items)
     while batch := list(islice(rest, size)):
         yield batch
+
+
+def with_fields(item: object) -> tuple[str, WriteFields]:
+    """A statement with what is known of it.
+
+    Raises:
+        InvalidInput: it is neither a text nor a text with its fields.
+    """
+    match item:
+        case str():
+            return item, {}
+        case (str() as content, dict() as fields):
+            return content, cast(WriteFields, fields)
+        case _:
+            raise InvalidInput(
+                f"An item is {type(item).__name__}, not a text or a text with its fields.",
+                next_step='Give "The port is 8080." or ("The port is 8080.", {"kind": "fact"}).',
+            )
 
 
 def draft(content: str, given: Mapping[str, Any], setting: Setting) -> list[Draft] | Receipt:

@@ -113,8 +113,8 @@ def with_fields(item: object) -> tuple[str, WriteFields]:
     match item:
         case str():
             return item, {}
-        case (str() as content, dict() as fields):
-            return content, cast(WriteFields, fields)
+        case (str(), dict()):
+            return cast(tuple[str, WriteFields], item)
         case _:
             raise InvalidInput(
                 f"An item is {type(item).__name__}, not a text or a text with its fields.",

@@ -90,6 +90,36 @@ def test_an_abbreviation_and_what_it_stands_for_meet(memory: Afterwit, told: str
     assert found(memory, query) == [told]
 
 
+@pytest.mark.parametrize(
+    ("told", "query"),
+    [
+        ("Kowalski lives in Bonn.", "Where does the user live?"),
+        ("Kowalski lives in Bonn.", "Where do I live?"),
+        ("Kowalski lives in Bonn.", "Where does Dana Reyes live?"),
+        ("王芳住在成都。", "用户住在哪里？"),
+        ("王芳住在成都。", "李雷住在哪里？"),
+    ],
+)
+def test_what_is_filed_under_another_is_no_answer_though_nothing_else_is_known(
+    memory: Afterwit, told: str, query: str
+) -> None:
+    memory.write(told)
+    assert found(memory, query) == []
+
+
+@pytest.mark.parametrize(
+    ("told", "query"),
+    [
+        ("Kowalski lives in Bonn.", "Where does Kowalski live?"),
+        ("The user's sister lives in Bonn.", "Where does my sister live?"),
+        ("王芳住在成都。", "王芳住在哪里？"),
+    ],
+)
+def test_what_is_filed_under_whom_is_asked_about_is_the_answer(memory: Afterwit, told: str, query: str) -> None:
+    memory.write(told)
+    assert found(memory, query) == [told]
+
+
 # --- what a question wants ------------------------------------------------------------------------
 
 

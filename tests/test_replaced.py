@@ -96,6 +96,16 @@ def test_what_was_replaced_stays_away_from_the_whole_order_too(memory: Afterwit)
     assert OLD not in found(memory, "who services the lift at Maple Court", exhaustive=True, top_k=50)
 
 
+def test_who_turned_out_to_be_two_does_not_answer_for_the_other(memory: Afterwit) -> None:
+    memory.alias("kowalski", "dana")
+    memory.write("Dana lives in Leeds.")
+    assert memory.write("Kowalski lives in Bonn now.").related
+    query = "Where does Dana live?"
+    assert found(memory, query) == ["Kowalski lives in Bonn now."]
+    memory.split_entity("kowalski", reason="somebody else")
+    assert found(memory, query) == []
+
+
 def test_what_asks_of_something_else_finds_no_successor(memory: Afterwit) -> None:
     replaced(memory, OLD, NEW)
     assert NEW not in found(memory, "when was the roof of Maple Court mended")

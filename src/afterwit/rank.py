@@ -50,7 +50,8 @@ class SignalWeights:
     #: flags: a failure or lesson, and what is asked about went wrong; a rule or wish, and that is what is asked for
     is_failure: float = 0.82
     is_rule: float = 0.77
-    #: flags: it is about somebody else than who is named; about nobody in particular
+    #: flags: it is about somebody else than who is named (2 where it is filed as what is asked about); about nobody in
+    #: particular
     other_name: float = -4.66
     no_name: float = -2.49
     #: flags: it has the code or identifier that is asked about; it has not

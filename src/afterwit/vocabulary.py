@@ -231,6 +231,13 @@ def is_known_topic(topic: str) -> bool:
     return fold_key(topic) in _TOPIC_OF
 
 
+#: Topics of what somebody has or is for himself: what is filed there under one person says nothing of another.
+PERSONAL_TOPICS = frozenset(
+    "residence employer job_title work_location name birthday age gender height birthplace education timezone phone "
+    "email marital_status family children pet diet allergy health hobby".split()
+)
+
+
 def words_of_topic(topic: str) -> frozenset[str]:
     """The words of a topic's names, Chinese characters one by one; none for topics that have no fixed name."""
     known = _TOPIC_OF.get(topic)

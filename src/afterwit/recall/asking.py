@@ -20,6 +20,7 @@ from afterwit.records import NEIGHBOUR_FIELDS, Json, KeyFilter, Memory, Status
 from afterwit.spelling import aliases, spellings
 from afterwit.storage import Order, Reader
 from afterwit.traits import Traits, traits_of
+from afterwit.vocabulary import USER
 from afterwit.wanted import terms_of
 
 #: Candidates that each path may bring.
@@ -166,7 +167,7 @@ def gather(reader: Reader, space: str, question: Question, asked: Asked, when: T
             near = meaning.nearest(reader, space, where, side.vector, asked.models, limit=side.limit)
             add(f"{side.prefix}meaning", near)
     ranks = _first_of(ranks, most)
-    replaced = _with_replaced(reader, space, sides[0], asked, where)
+    replaced = _with_replaced(reader, space, sides[0], asked, where, entities)
     for id, end in replaced.items():
         add("replaced", [id])
         add("replaces", [end])
@@ -252,7 +253,9 @@ def _with_neighbours(reader: Reader, space: str, rows: dict[str, Memory], where:
     return rows | {id: row for id, row in found.items() if where.passes(row)}
 
 
-def _with_replaced(reader: Reader, space: str, side: "_Side", asked: Asked, where: KeyFilter) -> dict[str, str]:
+def _with_replaced(
+    reader: Reader, space: str, side: "_Side", asked: Asked, where: KeyFilter, entities: Names
+) -> dict[str, str]:
     """What answers the query but holds no longer, and what holds in its place: a new state is often told in words that
     nobody asks by, as "we moved to Oak Street" is of an address.
 
@@ -274,7 +277,17 @@ def _with_replaced(reader: Reader, space: str, side: "_Side", asked: Asked, wher
             break
         ways = further
         rows |= reader.get(space, [end for end in ways.values() if end not in rows])
-    return {id: end for id, end in ways.items() if end in rows and where.passes(rows[end])}
+    return {
+        id: end
+        for id, end in ways.items()
+        if end in rows and where.passes(rows[end]) and _are_of_one(rows[id], rows[end], entities)
+    }
+
+
+def _are_of_one(old: Memory, new: Memory, entities: Names) -> bool:
+    """Whether two memories may be about one: names that were one when one of them replaced the other may be two now."""
+    subjects = {entities.root(subject) for subject in (old.subject, new.subject) if subject not in ("", USER)}
+    return len(subjects) < 2
 
 
 def asks_current(where: KeyFilter) -> bool:

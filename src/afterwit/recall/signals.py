@@ -19,7 +19,7 @@ from afterwit.spelling import spellings
 from afterwit.storage import Reader
 from afterwit.text.tokens import CJK
 from afterwit.traits import Traits, is_code
-from afterwit.vocabulary import USER
+from afterwit.vocabulary import PERSONAL_TOPICS, USER
 from afterwit.wanted import Term, terms_of
 
 #: Spreads by which texts of two languages lie farther apart than texts of one.
@@ -110,11 +110,18 @@ def observe(
     known = reader.known_subjects(space)
     named = found.entities.named(whole.folded, known)
     other_code = _codes(seen, whole, found)
-    about = [same & ~other_code for same in _persons(seen, whole, named, found, known)]
+    strangers, foreign = _strangers(question.query, named), _foreign(traits, found)
+    if named:
+        each = _persons(seen, named, found, known)
+    else:
+        beside, filed = _beside_the_user(whole, found), _of_somebody_else(whole, strangers, found, foreign)
+        # Twice, for it may have all other words of the question.
+        seen.put("other_name", np.where(filed, 2.0, beside))
+        each = [~(beside | filed)]
+    about = [same & ~other_code for same in each]
     rivals = [same for same in about if same.any()] or [np.ones(seen.size, dtype=np.bool_)]
     _kinds(seen, traits.folded, found)
     seen.put("same_tool", [names_tool(whole.folded, memory) for memory in found.memories])
-    foreign = _foreign(traits, found)
     _words(seen, _weigh(reader, space, asked.words, found, named), rivals)
     least = -_MOST_LEAD if asks_something(question.query) else -_HEADING_LEAD
     _read_words(seen, traits.words, found, rivals, least)
@@ -122,7 +129,7 @@ def observe(
     if named and WHO in asked_kinds(traits.folded):
         seen.put("turned", [is_turned(traits.folded, told.folded, named) for told in found.traits])
     _topics(seen, traits, found)
-    _unknown_names(seen, reader, space, question.query, found, named, foreign)
+    _unknown_names(seen, reader, space, question.query, found, strangers, foreign)
     if when is not None:
         _times(seen, when, found)
     return seen.matrix
@@ -401,13 +408,9 @@ def _tells(kind: str, memory: Memory, told: Traits) -> bool:
 
 
 def _persons(
-    seen: _Columns, whole: Traits, named: Collection[str], found: Candidates, known: Collection[str]
+    seen: _Columns, named: Collection[str], found: Candidates, known: Collection[str]
 ) -> list[NDArray[np.bool_]]:
     """Who is named: 张三 is not 李四. Returns which memories are about each of those who are named."""
-    if not named:
-        others = _beside_the_user(whole, found)
-        seen.put("other_name", others)
-        return [~others]
     # 王芳 is not named by 王芳芳.
     longer = [other for other in known if other not in named and any(name in other for name in named)]
     each = [
@@ -440,6 +443,29 @@ def _beside_the_user(whole: Traits, found: Candidates) -> NDArray[np.bool_]:
     return np.array(
         [memory.topic in of_user and memory.subject not in ("", USER) for memory in found.memories], dtype=np.bool_
     )
+
+
+def _of_somebody_else(
+    whole: Traits, strangers: Sequence[frozenset[str]], found: Candidates, foreign: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """What is filed as somebody's home, phone or diet, when that of another one is asked about of whom nothing is
+    known: the user, or who has a name that no subject has."""
+    topics = whole.topics & PERSONAL_TOPICS
+    of_user = not strangers and _OF_USER.search(whole.folded) is not None and not whole.concepts & _relations()
+    if not topics or not (strangers or of_user):
+        return np.zeros(len(found.memories), dtype=np.bool_)
+    other_names = spellings(whole.tokens, found.groups)
+
+    def is_other(memory: Memory, told: Traits) -> bool:
+        if memory.topic not in topics or memory.subject in ("", USER) or memory.subject.startswith("project:"):
+            return False
+        if of_user:
+            return not _OF_USER.search(told.folded)
+        return not any(_has_all(told, name, other_names) for name in strangers)
+
+    others = np.array([is_other(memory, told) for memory, told in _rows(found)], dtype=np.bool_)
+    # A name may read otherwise in another language.
+    return others if of_user else others & ~foreign
 
 
 @lru_cache(maxsize=1)
@@ -496,15 +522,13 @@ def _unknown_names(
     space: str,
     query: str,
     found: Candidates,
-    named: Collection[str],
+    names: Sequence[frozenset[str]],
     foreign: NDArray[np.bool_],
 ) -> None:
     """Names of products, persons and the like that a memory lacks: known elsewhere in the space, or nowhere."""
-    is_han = text.language(query) == "zh"
-    known = _USER_WORDS.union(*(text.index_tokens(name.rpartition(":")[2]) for name in named))
-    names = [name for name in _names_in(query, is_han=is_han) if not name <= known]
     if not names:
         return
+    is_han = text.language(query) == "zh"
     counts = reader.word_statistics(space, sorted({token for name in names for token in name})).containing
     other_names = spellings(text.index_tokens(query), found.groups)
     lacks, unknown = np.zeros(seen.size, dtype=np.bool_), np.zeros(seen.size, dtype=np.bool_)
@@ -517,6 +541,12 @@ def _unknown_names(
             unknown |= missing if is_han else missing & ~foreign
     seen.put("lacks_name", lacks)
     seen.put("unknown_name", unknown)
+
+
+def _strangers(query: str, named: Collection[str]) -> list[frozenset[str]]:
+    """Names in a question that are those of no subject, each as its tokens."""
+    known = _USER_WORDS.union(*(text.index_tokens(name.rpartition(":")[2]) for name in named))
+    return [name for name in _names_in(query, is_han=text.language(query) == "zh") if not name <= known]
 
 
 def _names_in(query: str, *, is_han: bool) -> set[frozenset[str]]:

@@ -59,3 +59,106 @@ def test_a_code_beside_a_time_is_still_one(memory: Afterwit) -> None:
     assert found(memory, "For how long did the gateway answer with E4021 in March 2025?") == [
         "The gateway answered with E4021 for an hour."
     ]
+
+
+PAST_QUESTIONS = (
+    "Where did {} live before Shanghai?",
+    "Where did {} live before moving to Shanghai?",
+    "Before moving to Shanghai, where did {} live?",
+    "Where did {} live before?",
+    "Where did {} live before that?",
+    "Where did {} use to live?",
+    "What was {}'s previous home city?",
+    "Can you tell me {}'s former address?",
+    "Where did {} previously live?",
+    "Where did {} live originally?",
+    "{} 之前住在哪里",
+    "{} 以前住在哪里？",
+    "{} 原来住在哪里",
+    "{} 原來住在哪裡",
+    "{} 上一个住址是什么",
+    "{} 以前的住址",
+    "{} 搬到上海之前住在哪里",
+)
+
+
+@pytest.mark.parametrize("question", PAST_QUESTIONS)
+@pytest.mark.parametrize(
+    ("who", "answer"), [("the user", HANGZHOU), ("Bob Miller", BOB_HANGZHOU)], ids=["the user", "Bob Miller"]
+)
+def test_words_for_the_past_bring_what_was_replaced_before_what_holds(
+    moved: Afterwit, question: str, who: str, answer: str
+) -> None:
+    is_chinese = not question.isascii()
+    query = question.format("用户" if is_chinese and who == "the user" else who)
+    assert found(moved, query.replace("用户 ", "用户"))[:1] == [answer]
+    (said,) = moved.search(query).hits[0].warnings
+    assert "2025-03-01" in said
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Where does the user live?",
+        "Where does the user live now?",
+        "Where must parcels for the user go before Friday's move?",
+        "What did the user say before about where they live?",
+        "用户住在哪里",
+        "用户现在住在哪里",
+        "用户之前说过住在哪里",
+        "寄包裹之前要查用户住在哪里吗",
+    ],
+)
+def test_a_question_about_the_present_gets_nothing_that_was_replaced(moved: Afterwit, question: str) -> None:
+    assert HANGZHOU not in found(moved, question)
+
+
+def test_what_came_before_a_thing_that_is_named_came_right_before_it(memory: Afterwit) -> None:
+    for year, city in enumerate(("Hangzhou", "Shanghai", "Shenzhen"), start=2022):
+        memory.write(f"Bob Miller lives in {city}.", valid_from=f"{year}-01-01")
+    assert found(memory, "Where did Bob Miller live before Shanghai?") == [
+        "Bob Miller lives in Hangzhou.",
+        "Bob Miller lives in Shenzhen.",
+    ]
+    assert found(memory, "Where did Bob Miller live before?") == [
+        "Bob Miller lives in Shanghai.",
+        "Bob Miller lives in Hangzhou.",
+        "Bob Miller lives in Shenzhen.",
+    ]
+
+
+def test_what_is_to_be_done_before_something_is_asked_of_the_present(memory: Afterwit) -> None:
+    memory.write(
+        "The check before a commit is make lint.", subject="checks", topic="commit_check", valid_from="2025-01-01"
+    )
+    new = "The check before a commit is make all."
+    memory.write(new, subject="checks", topic="commit_check", structured={"single_valued": True})
+    for query in (
+        "Which check was it before a commit?",
+        "What should I check before a commit?",
+        "提交之前跑什么 check",
+    ):
+        assert found(memory, query) in ([new], [])
+
+
+def test_an_answer_that_replaced_nothing_still_comes(memory: Afterwit) -> None:
+    memory.write("We decided to freeze the schema before the release.")
+    assert found(memory, "What did we decide before the release?") == [
+        "We decided to freeze the schema before the release."
+    ]
+    memory.write("The user lives in Hangzhou.")
+    assert found(memory, "用户以前住在哪里")[:1] == [HANGZHOU]
+
+
+def test_what_was_corrected_was_never_so(memory: Afterwit) -> None:
+    receipt = memory.write("Bob Miller lives in Hangzhou.", valid_from="2024-01-01")
+    memory.update(receipt.id, content="Bob Miller lives in Huzhou.")
+    assert found(memory, "Where did Bob Miller live before?") == ["Bob Miller lives in Huzhou."]
+
+
+def test_the_past_is_not_brought_from_where_nobody_may_look(moved: Afterwit) -> None:
+    assert found(moved, "Where did the user live before?", scopes=["project:other"])[:1] == [HANGZHOU]
+    moved.write("Carol Reed lives in Hangzhou.", valid_from="2023-01-01", scope="project:a")
+    moved.write("Carol Reed moved to Shanghai.", valid_from="2025-03-01", scope="project:a")
+    assert not [text for text in found(moved, "Where did Carol Reed live before?") if "Carol" in text]
+    assert len(found(moved, "Where did the user live before?", top_k=1)) == 1

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from afterwit.dates.phrases import Phrase, find_phrases, local, utc, zone_of
 from afterwit.dates.spans import Leaning, Span, preceding
 
-__all__ = ["Due", "TimeRange", "find_due", "find_expiry", "find_start", "find_time_range"]
+__all__ = ["Due", "TimeRange", "find_due", "find_expiry", "find_start", "find_time_range", "without_times"]
 
 _SINCE = re.compile(
     r"\b(?:since|from|starting(?: from)?|beginning|as of|(after))\s+(?:the )?$|(?:自从|自|从)$", re.IGNORECASE
@@ -164,6 +164,22 @@ def find_time_range(text: str, *, now: datetime, timezone: str) -> TimeRange | N
     lower = datetime.min.replace(tzinfo=UTC) if start == datetime.min else utc(start, zone)  # noqa: DTZ901
     upper = utc(end, zone)
     return TimeRange(lower, upper, phrase) if lower < upper else None
+
+
+def without_times(text: str, *, now: datetime, timezone: str) -> str:
+    """The rest of a text that names times, as `find_time_range` understands them.
+
+    Args:
+        text: the query.
+        now: the moment of asking, aware.
+        timezone: IANA name of the zone whose calendar is meant; "" = that of the machine.
+
+    Raises:
+        InvalidInput: unknown zone, or `now` without one.
+    """
+    for phrase in reversed(find_phrases(text, now=now, zone=zone_of(timezone), leaning="past")):
+        text = f"{text[: phrase.span.first]} {text[phrase.span.last :]}"
+    return text
 
 
 def _is_after(found: re.Match[str] | None) -> bool:

@@ -18,6 +18,7 @@ from afterwit.entities import Way, is_about, ways
 from afterwit.messages import say
 from afterwit.recall.answering import Hit, SearchAnswer, annotate, choose, hit_tokens
 from afterwit.recall.asking import Asked, Candidates, Question, asks_current, embed, gather, widened, with_outgoing
+from afterwit.recall.former import with_former
 from afterwit.recall.judging import Aids, Judgement, judge
 from afterwit.recall.reranking import NOBODY, SecondOpinion
 from afterwit.recall.signals import Text, observe
@@ -67,8 +68,8 @@ def search(
         judged = judge(reader, space, question, found, asked, Aids(when, second_opinion))
         found, judged = _along_relations(reader, space, replace(question, where=where), embedders, (found, judged))
         hits = choose(question, found, judged)
-    if not hits and when is None:
-        hits = _to_come(reader, space, question, asked)
+    if when is None:
+        hits = with_former(reader, space, question, hits) or _to_come(reader, space, question, asked)
     hits = annotate(reader, space, hits, question, language)
     return SearchAnswer(
         hits=tuple(hits),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from afterwit import meaning, rank, reading, text
 from afterwit.answers import WHO, asked_kinds, asks_of_failure, asks_of_rule, asks_something, is_strict
 from afterwit.concepts import concepts_of
-from afterwit.dates import TimeRange
+from afterwit.dates import TimeRange, without_times
 from afterwit.matters import names_tool
 from afterwit.recall.asking import Candidates, Question
 from afterwit.records import Kind, Memory
@@ -109,7 +109,7 @@ def observe(
     traits, whole = Traits(asked.words), Traits(question.query)
     known = reader.known_subjects(space)
     named = found.entities.named(whole.folded, known)
-    other_code = _codes(seen, whole, found)
+    other_code = _codes(seen, question, found, when)
     strangers, foreign = _strangers(question.query, named), _foreign(traits, found)
     if named:
         each = _persons(seen, named, found, known)
@@ -474,9 +474,13 @@ def _relations() -> frozenset[int]:
     return concepts_of(frozenset(text.index_tokens(_RELATIONS)))
 
 
-def _codes(seen: _Columns, asked: Traits, found: Candidates) -> NDArray[np.bool_]:
-    """Which code is asked for: one error code is not another. Returns which memories lack it."""
-    codes = frozenset(term for term in asked.hard_terms if is_code(term) and not _is_amount(term, asked.folded))
+def _codes(seen: _Columns, question: Question, found: Candidates, when: TimeRange | None) -> NDArray[np.bool_]:
+    """Which code is asked for: one error code is not another. Returns which memories lack it.
+
+    The numbers of a time ("in January 2025") are no code to what happened or held then.
+    """
+    asked = Traits(question.query)
+    codes = _codes_of(asked)
     other = _other_label(asked.folded, found)
     if codes:
         other_names = spellings(asked.tokens)
@@ -486,8 +490,17 @@ def _codes(seen: _Columns, asked: Traits, found: Candidates) -> NDArray[np.bool_
         )
         seen.put("same_code", same)
         other |= ~same
+    if when is not None and other.any():
+        timeless = Traits(without_times(question.query, now=question.now, timezone=question.timezone))
+        if not _codes_of(timeless):
+            then = np.array([overlaps(memory, when) for memory in found.memories], dtype=np.bool_)
+            other &= ~then | _other_label(timeless.folded, found)
     seen.put("other_code", other)
     return other
+
+
+def _codes_of(asked: Traits) -> frozenset[str]:
+    return frozenset(term for term in asked.hard_terms if is_code(term) and not _is_amount(term, asked.folded))
 
 
 def _other_label(asked: str, found: Candidates) -> NDArray[np.bool_]:

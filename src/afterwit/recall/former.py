@@ -36,8 +36,8 @@ _PAST_EN = re.compile(r"\b(?:did|didn't|was|were|had|lived|worked|used)\b", re.I
 #: What was said, decided or met with once is not over for that.
 _ONCE = re.compile(
     r"\b(?:say|said|tell|told|mention(?:ed)?|discuss(?:ed)?|talk(?:ed)?|ask(?:ed)?|agreed?|decided?|wrote|noted?|"
-    r"record(?:ed)?|learn(?:ed|t)?|fix(?:ed)?|solved?|tr(?:y|ied)|see|seen|saw|met|happen(?:ed)?|fail(?:ed)?)\b|"
-    r"说|提[到过及起]|讲|聊|讨论|告诉|问|约定|商量|决定|定[的了下]|遇到|碰到|解决|修复|踩|试|记[录下得]|发生|失败|出过|犯",
+    r"record(?:ed)?|why|choose|chose|pick(?:ed)?|learn(?:ed|t)?|fix(?:ed)?|solved?|tr(?:y|ied)|see|seen|saw|met|happen(?:ed)?|fail(?:ed)?)\b|"
+    r"说|提[到过及起]|讲|聊|讨论|告诉|问|约定|商量|决定|定[的了下]|遇到|碰到|解决|修复|踩|试|记[录下得]|发生|出现|失败|选|为什么|为何|为啥|出过|犯",
     re.IGNORECASE,
 )
 _PRIOR_EN = re.compile(

@@ -304,6 +304,96 @@ def test_a_statement_begins_to_hold_at_the_time_it_names(text: str, start: str) 
     assert wall(find_start(text, now=NOW, timezone=SHANGHAI)) == start
 
 
+SEVERAL_TIMES = [
+    ("用户于 2025-03-20 出差去北京，03-22 返回。", "2025-03-23"),
+    ("用户3月20日去北京出差，22日回来。", "2025-03-23"),
+    ("用户3月30日去北京出差，2号回来。", "2025-04-03"),
+    ("用户明天出差，周五回来。", "2025-03-15"),
+    ("用户明天出差三天。", "2025-03-16"),
+    ("用户3月20日和21日请假。", "2025-03-22"),
+    ("用户3月20日、21日请假。", "2025-03-22"),
+    ("用户周四和周五不在。", "2025-03-15"),
+    ("用户3月20日出差，一直到3月25日。", "2025-03-26"),
+    ("本周在北京出差，下周三回来。", "2025-03-20"),
+    ("The conference takes place on 2025-03-20 and 2025-03-21 in Lyon.", "2025-03-22"),
+    ("The conference takes place on March 20 and 21 in Lyon.", "2025-03-22"),
+    ("The conference takes place on March 20-22 in Lyon.", "2025-03-23"),
+    ("The user is on vacation on March 20, 21 and 22.", "2025-03-23"),
+    ("The office is closed March 24th through 26th.", "2025-03-27"),
+    ("The user travels to Lyon on 2025-03-20 and returns on 2025-03-24.", "2025-03-25"),
+    ("The user leaves on a trip on March 30, back on the 2nd.", "2025-04-03"),
+    ("The user leaves for a trip to Lyon on 2025-03-20 for a week.", "2025-03-27"),
+    ("The pool is closed this weekend and next weekend.", "2025-03-24"),
+    ("The interview is on March 20, 11 am.", "2025-03-21"),
+    ("The interview is on 2025-03-20 with 3 people, 10:00.", "2025-03-21"),
+    ("The offer was extended until Friday.", "2025-03-15"),
+    # how long is not known
+    ("The user is on leave tomorrow and will return after the demo.", ""),
+    ("用户明天出差，回来后再谈合同。", ""),
+    ("用户明天出差几天。", ""),
+    ("The user is visiting Lyon next week and moves to Paris next year.", ""),
+]
+
+
+@pytest.mark.parametrize(("text", "end"), SEVERAL_TIMES)
+def test_a_statement_lasts_as_long_as_the_last_that_it_tells_of(text: str, end: str) -> None:
+    assert wall(find_expiry(text, now=NOW, timezone=SHANGHAI)) == end
+
+
+MOVED = [
+    "The deadline of the Atlas beta was moved to 2025-05-20.",
+    "The weekly meeting was moved to Wednesday at 10.",
+    "The release was postponed to May 2025.",
+    "The release was put off until next month.",
+    "The review was rescheduled for Friday.",
+    "The review was scheduled for Friday.",
+    "The launch was moved up to 2025-03-15.",
+    "The launch was brought forward to March 15.",
+    "The deadline has been pushed back to May 20.",
+    "The meeting has been moved from Tuesday to Wednesday.",
+    "The meeting on 2025-03-20 was moved to 2025-03-25.",
+    "The meeting on Friday was moved to Monday.",
+    "We moved the retro to Thursday.",
+    "The exam was changed to 2025-05-20.",
+    "The start was changed from March to April.",
+    "Atlas 测试版的截止日期推迟到 2025-05-20。",
+    "周会改到周三十点。",
+    "发布时间改到2025年5月20日。",
+    "上线提前到3月15日。",
+    "评审会调到周五下午。",
+    "会议延期至下周三。",
+    "3月20日的会议改到3月25日。",
+    "周五的会议改到周一。",
+    "把周会从周二换到周三。",
+    "會議從週二換到週三。",
+    "交付日期变更为2025年5月20日。",
+]
+
+
+@pytest.mark.parametrize("text", MOVED)
+def test_what_something_was_moved_to_is_its_value_and_neither_begins_nor_ends_anything(text: str) -> None:
+    assert find_start(text, now=NOW, timezone=SHANGHAI) is None
+    assert find_expiry(text, now=NOW, timezone=SHANGHAI) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "start"),
+    [
+        ("Yesterday the deadline was moved to May 20.", "2025-03-11"),
+        ("On Monday the meeting was moved to Room 5.", "2025-03-10"),
+        ("The weekly meeting was moved to Thursday on 2025-03-03.", "2025-03-03"),
+        ("Starting next week the meeting is moved to Thursday.", "2025-03-17"),
+        ("从下周起周会改到周四。", "2025-03-17"),
+        ("The team switched to Postgres on 2025-02-01.", "2025-02-01"),
+        ("from May the office opens at 8", "2025-05-01"),
+        ("从五月起办公室八点开门", "2025-05-01"),
+        ("From Friday on we use pnpm.", "2025-03-14"),
+    ],
+)
+def test_when_something_was_moved_is_told_beside_where_to(text: str, start: str) -> None:
+    assert wall(find_start(text, now=NOW, timezone=SHANGHAI)) == start
+
+
 @pytest.mark.parametrize("text", ["before 2025-03-01", "2025-03-01之前", "prior to March 2025", "2025年3月以前"])
 def test_before_reaches_back_without_limit(text: str) -> None:
     found = find_time_range(text, now=NOW, timezone=SHANGHAI)

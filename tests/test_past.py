@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from afterwit.config import load_settings
+from afterwit.recall.former import asks_before
 from afterwit.service import Afterwit
 from afterwit.storage import open_store
 from afterwit.testing import FixedClock, HashEmbedder
@@ -111,6 +112,37 @@ def test_words_for_the_past_bring_what_was_replaced_before_what_holds(
 )
 def test_a_question_about_the_present_gets_nothing_that_was_replaced(moved: Afterwit, question: str) -> None:
     assert HANGZHOU not in found(moved, question)
+
+
+@pytest.mark.parametrize(
+    ("query", "is_asked", "later"),
+    [
+        ("What was the old API port?", True, ""),
+        ("What was the API port before the change?", True, ""),
+        ("Who led the team prior to Ann?", True, "ann"),
+        ("支付项目以前谁负责", True, ""),
+        ("支付项目之前由谁负责", True, ""),
+        ("支付项目的前负责人是谁", True, ""),
+        ("旧端口是多少", True, ""),
+        ("换成 Postgres 之前用什么数据库", True, "换成 postgres"),
+        ("Where is the old printer?", False, ""),
+        ("What is the tool used to build?", False, ""),
+        ("What must run before a deploy?", False, ""),
+        ("How do I restore the previous release?", False, ""),
+        ("What did we do in the previous session?", False, ""),
+        ("Why did we originally choose Postgres?", False, ""),
+        ("Have we fixed this before?", False, ""),
+        ("我之前说过喜欢什么咖啡", False, ""),
+        ("发布之前要做什么", False, ""),
+        ("上一个版本怎么恢复", False, ""),
+        ("当初为什么选 Postgres", False, ""),
+        ("这个错误以前出现过吗", False, ""),
+    ],
+)
+def test_only_words_that_leave_little_doubt_ask_for_what_was_before(query: str, is_asked: bool, later: str) -> None:
+    asked = asks_before(query)
+    assert (asked is not None) is is_asked
+    assert asked is None or asked.later == later
 
 
 def test_what_came_before_a_thing_that_is_named_came_right_before_it(memory: Afterwit) -> None:

@@ -4,7 +4,8 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from afterwit.dates.phrases import Phrase, find_phrases, local, utc, zone_of
+from afterwit.dates.lasting import last_end
+from afterwit.dates.phrases import Phrase, find_phrases, local, plainly, utc, zone_of
 from afterwit.dates.spans import Leaning, Span, preceding
 
 __all__ = ["Due", "TimeRange", "find_due", "find_expiry", "find_start", "find_time_range", "without_times"]
@@ -64,7 +65,25 @@ _FROM = re.compile(
     r"(?:the )?$|(?:自从|自|从)$",
     re.IGNORECASE,
 )
-_FROM_RIGHT = re.compile(r"\s*(?:以来|至今|起|开始|onwards?\b|on\b)", re.IGNORECASE)
+_FROM_RIGHT = re.compile(r"\s*(?:以来|至今|起|开始|onwards?\b|on\b(?! (?:the|\d|(?-i:[A-Z]))))", re.IGNORECASE)
+_MOVE = (
+    r"(?:mov(?:ed?|es|ing)|chang(?:ed?|es|ing)|switch(?:ed|es)?|shift(?:ed|s)?|postponed?|re-?scheduled?|push(?:ed|es)?|"
+    r"brought|put|delayed?|deferr?e?d?|slipped|slips|bumped|advanced|rebooked)"
+)
+_MOVED_WHAT = r"(?: (?!(?:to|into|in|on|at|for|until)\b)[\w'\-]+){0,6}"
+_MOVED_TO = re.compile(
+    rf"\b{_MOVE}{_MOVED_WHAT} (?:to|until|till)\s+(?:the )?(?:end of )?(?:the )?$|"
+    rf"\bre-?(?:scheduled|booked){_MOVED_WHAT} for\s+(?:the )?$|"
+    r"\b(?:was|were|been|got) (?:scheduled|planned|set|booked|fixed|arranged|slated) for\s+(?:the )?$|"
+    r"(?:推迟|推后|延期|延后|延迟|顺延|延|改期|改签|改|挪|移|调整?|提前|换|变更|更改|修改)(?:到|至|为|成|在|于)了?\s*$",
+    re.IGNORECASE,
+)
+_MOVED_FROM = re.compile(rf"\b{_MOVE}(?: [\w'\-]+){{0,4}} from\s+(?:the )?$", re.IGNORECASE)
+_FROM_ZH = re.compile(r"(?:从|由|原定于?|本来是?)\s*$")
+_MOVED_ZH = re.compile(
+    r"[^，,。；;]{0,8}?(?:推迟|推后|延期|延后|延迟|顺延|改|挪|移|调整?|提前|换|变更)(?:到|至|为|成|在)"
+)
+_PROLONGED = re.compile(r"\b(?:was|were) (?=extended|prolonged|renewed)", re.IGNORECASE)
 _PAST_TENSE = re.compile(r"\b(?:lived|worked|was|were|had|used to|stayed|studied)\b|住过|曾|以前|之前", re.IGNORECASE)
 
 
@@ -195,7 +214,8 @@ def _since(span: Span, now: datetime, *, exclusive: bool) -> tuple[datetime, dat
 def find_expiry(text: str, *, now: datetime, timezone: str) -> datetime | None:
     """When a statement stops to hold: "until Friday", "this week only", 下周要去成都出差.
 
-    The named day, week, month or year is still inside: the result is the first moment after it. A deadline ("by the
+    The named day, week, month or year is still inside: the result is the first moment after it, of several the last.
+    What somebody returns from at an unknown time has no end. A deadline ("by the
     end of March", 周五之前完成) says when something is due, not how long the text is true, and gives None.
 
     Args:
@@ -206,13 +226,47 @@ def find_expiry(text: str, *, now: datetime, timezone: str) -> datetime | None:
     Raises:
         InvalidInput: unknown zone, or `now` without one.
     """
-    zone = zone_of(timezone)
-    leaning: Leaning = "past" if _PAST_TENSE.search(text) else "future"
+    zone, text = zone_of(timezone), plainly(text)
+    leaning: Leaning = "past" if _PAST_TENSE.search(_PROLONGED.sub(" ", text)) else "future"
     moment = local(now, zone)
-    for phrase in find_phrases(text, now=now, zone=zone, leaning=leaning):
-        if end := _end_of(text, phrase, moment):
-            return utc(end, zone)
-    return None
+    phrases = find_phrases(text, now=now, zone=zone, leaning=leaning)
+    if any(_is_moved_to_or_from(text, phrase) for phrase in phrases):
+        return None
+    ends = [(phrase, end) for phrase in phrases if (end := _end_of(text, phrase, moment))]
+    if not ends:
+        return None
+    last = max(end for _, end in ends)
+    if all(_is_said_to_end(text, phrase) for phrase, _ in ends):
+        return utc(last, zone)
+    # What passes in one time of a text and in another is over with the later one.
+    if any(span.end > last and span.unit in ("quarter", "year") for span in (phrase.span for phrase in phrases)):
+        return None
+    over = last_end(text, [phrase for phrase in phrases if phrase.span.end > moment], last)
+    return utc(over, zone) if over else None
+
+
+def _is_said_to_end(text: str, phrase: Phrase) -> bool:
+    """Whether a time is the end by its words, or "from A to B"."""
+    span = phrase.span
+    left, after = preceding(text, span.first), text[span.last :]
+    right = _UNTIL_RIGHT_ZH.match(after) or _BEFORE_ZH.match(after)
+    return phrase.joined or bool(right or _UNTIL.search(left) or _UNTIL_LEFT_ZH.search(left))
+
+
+def _is_moved_to_or_from(text: str, phrase: Phrase) -> bool:
+    """Whether a time is what something was put off or brought forward to, or from: so it is a value, and what is told
+    holds from the telling on."""
+    before, after = preceding(text, phrase.span.first), text[phrase.span.last :]
+    if _MOVED_TO.search(before) or _MOVED_FROM.search(before):
+        return True
+    return _FROM_ZH.search(before) is not None and _MOVED_ZH.match(after) is not None
+
+
+def _is_when_moved(text: str, span: Span, value: Span) -> bool:
+    """Whether a time is that of the moving, as in "yesterday the review was moved to Friday", and not what was so
+    before, as in "the review on Monday was moved to Friday"."""
+    leads = re.fullmatch(r"\W*(?:(?:on|in|at|last)\b\W*)?(?:the )?", text[: span.first], re.IGNORECASE)
+    return span.first > value.first or (leads is not None and not text[span.last :].startswith(("的", "'s", "’s")))
 
 
 def _end_of(text: str, phrase: Phrase, now: datetime) -> datetime | None:
@@ -257,7 +311,8 @@ def find_start(text: str, *, now: datetime, timezone: str) -> datetime | None:
     """When a statement begins to hold: "since March 2025", 从3月1日起, 2025年3月搬到上海.
 
     "since" looks back; "from" and "starting" take the occurrence closest to now. Without such a word the time counts
-    only beside a verb of change (moved, joined, 搬到, 改用).
+    only beside a verb of change (moved, joined, 搬到, 改用). What something was moved to ("to Friday", 推迟到周五) is
+    its value and begins nothing.
 
     Args:
         text: the statement.
@@ -267,21 +322,26 @@ def find_start(text: str, *, now: datetime, timezone: str) -> datetime | None:
     Raises:
         InvalidInput: unknown zone, or `now` without one.
     """
-    zone = zone_of(timezone)
+    zone, text = zone_of(timezone), plainly(text)
     past = find_phrases(text, now=now, zone=zone, leaning="past")
     if not past:
         return None
     near = find_phrases(text, now=now, zone=zone, leaning="nearest")
     changed = _CHANGED.search(text) is not None
+    moved = [phrase for phrase in past if _is_moved_to_or_from(text, phrase)]
     for looking_back, closest in zip(past, near, strict=False):
         span = looking_back.span
         before, after = preceding(text, span.first), text[span.last :]
         since, right = _FROM.search(before), _FROM_RIGHT.match(after)
+        if looking_back in moved and not right:
+            continue
         if looking_back.joined and _comes_again(text, looking_back):
             continue
         if (since and not _SENT_FROM.search(before)) or right or looking_back.joined:
             backwards = (since and since.group(1)) or (right and right.group().strip() in ("以来", "至今"))
             return utc((span if backwards else closest.span).start, zone)
+        if moved and (span.start > local(now, zone) or not _is_when_moved(text, span, moved[-1].span)):
+            continue
         if changed and not (_UNTIL.search(before) or _BEFORE.search(before) or _BEFORE_ZH.match(after)):
             return utc(span.start, zone)
     return None

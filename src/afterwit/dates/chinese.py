@@ -74,6 +74,11 @@ def number(digits: str) -> int:
     return total + current
 
 
+def count_of(digits: str) -> int | None:
+    """Value of 三 or 十二; None for 几 and 数."""
+    return None if digits in ("几", "数") else number(digits)
+
+
 def _day(found: re.Match[str], today: Today) -> Span:
     return _part(spans.day(today, _DAYS[found.group(1)]), found.group(2))
 

@@ -253,6 +253,11 @@ RULES: tuple[tuple[re.Pattern[str], Build], ...] = tuple(
 )
 
 
+def count_of(words: str) -> int | None:
+    """Value of 12, "twelve" or "a"; None for "a few" and the like."""
+    return int(words) if words.isdigit() else _NUMBERS.get(words.lower())
+
+
 def _number(words: str) -> int:
     return int(words) if words.isdigit() else _NUMBERS[words]
 

@@ -16,8 +16,8 @@ from afterwit.errors import InvalidInput
 
 #: One to one, so that places in the text stay what they are.
 _PLAIN = str.maketrans(
-    "週個這從過後點號間兩來禮歲開結內當時零０１２３４５６７８９／－．：　",
-    "周个这从过后点号间两来礼岁开结内当时零0123456789/-.: ",
+    "週個這從過後點號間兩來禮歲開結內當時換遲調變為於會零０１２３４５６７８９／－．：　",
+    "周个这从过后点号间两来礼岁开结内当时换迟调变为于会零0123456789/-.: ",
 )
 #: Without one of these there is no time phrase; this keeps the usual text cheap.
 _HINT_EN = re.compile(
@@ -49,9 +49,14 @@ class Phrase:
     joined: bool = False
 
 
+def plainly(text: str) -> str:
+    """A text in narrow digits and simplified letters where they matter to times; every place stays what it is."""
+    return text if text.isascii() else text.translate(_PLAIN)
+
+
 def find_phrases(text: str, *, now: datetime, zone: tzinfo, leaning: Leaning) -> list[Phrase]:
     """Time phrases in order of place, none overlapping another; "A to B" is one phrase."""
-    plain = text if text.isascii() else text.translate(_PLAIN)
+    plain = plainly(text)
     rules = english.RULES if _HINT_EN.search(plain) else ()
     if not plain.isascii() and _HINT_ZH.search(plain):
         rules += chinese.RULES

@@ -32,12 +32,14 @@ _TO_DO = re.compile(
     r"怎么(?!.*的[?？ ]*$)",
     re.IGNORECASE,
 )
-_PAST_EN = re.compile(r"\b(?:did|didn't|was|were|had|lived|worked|used)\b", re.IGNORECASE)
+_PAST_EN = re.compile(
+    r"\b(?:did|didn't|was|were|had|led|ran|held|used)\b|(?<!\bis )(?<!\bare )(?<!\bbe )\b[a-z]{2,}ed\b", re.IGNORECASE
+)
 #: What was said, decided or met with once is not over for that.
 _ONCE = re.compile(
     r"\b(?:say|said|tell|told|mention(?:ed)?|discuss(?:ed)?|talk(?:ed)?|ask(?:ed)?|agreed?|decided?|wrote|noted?|"
-    r"record(?:ed)?|learn(?:ed|t)?|fix(?:ed)?|solved?|tr(?:y|ied)|see|seen|saw|met|happen(?:ed)?|fail(?:ed)?)\b|"
-    r"说|提[到过及起]|讲|聊|讨论|告诉|问|约定|商量|决定|定[的了下]|遇到|碰到|解决|修复|踩|试|记[录下得]|发生|失败|出过|犯",
+    r"record(?:ed)?|why|choose|chose|pick(?:ed)?|learn(?:ed|t)?|fix(?:ed)?|solved?|tr(?:y|ied)|see|seen|saw|met|happen(?:ed)?|fail(?:ed)?)\b|"
+    r"说|提[到过及起]|讲|聊|讨论|告诉|问|约定|商量|决定|定[的了下]|遇到|碰到|解决|修复|踩|试|记[录下得]|发生|出现|失败|选|为什么|为何|为啥|出过|犯",
     re.IGNORECASE,
 )
 _PRIOR_EN = re.compile(
@@ -66,11 +68,12 @@ _PRIOR_ZH = re.compile(
 _FORMERLY_ZH = re.compile(
     r"(?:原来|原先|原本|从前|曾经?(?=[住在是用任叫做当]|经)|早先|先前|当初|最初|过去|以往)(?!如此|的?时候)"
 )
-_BEFORE_ZH = re.compile(r"(?P<later>[^，,。；;？?]*?)\s*(?:以前|之前|此前)(?!的?时候)(?P<rest>.*)")
+_BEFORE_ZH = re.compile(r"(?P<later>[^，,。；;？?]*?)\s*(?:(?P<ever>以前)|之前|此前)(?!的?时候)(?P<rest>.*)")
 _SOMEBODY_ZH = re.compile(r"(?:^|用户|我们?|咱们?|您|你们?|[他她它]们?|[a-z0-9])的?$", re.IGNORECASE)
 _BECAME_ZH = re.compile(r"[搬换改迁转切升]|加入|入职|取代|接替|替代|更新")
 #: After these 之前 stands beside what was so, not behind something that is done.
 _WAS_ZH = re.compile(r"\s*(?:一直|都|还)?(?:住|是(?!否|不是)|叫|由|姓|属于|负责|用的|用过|养)")
+_WAS_EVER_ZH = re.compile(r"\s*(?:一直|都|还)?(?:住|是(?!否|不是)|叫|由|姓|属于|负责|用|养|谁|哪|什么|多少|几|在)")
 #: A memory that says so itself is meant by the word, and not by its time.
 _SAYS_SO = re.compile(
     r"\b(?:before|prior|previous(?:ly)?|former(?:ly)?|original(?:ly)?|used to)\b|以前|之前|此前|上一|前任|原来",
@@ -118,8 +121,9 @@ def _asked_in_chinese(query: str) -> Before | None:
         later = found["later"].strip()
         if _BECAME_ZH.search(later):
             return Before(later)
-        if not _SOMEBODY_ZH.search(later) and not _WAS_ZH.match(found["rest"]):
-            return Before(later)
+        beside = _WAS_EVER_ZH if found["ever"] else _WAS_ZH
+        if not _SOMEBODY_ZH.search(later) and not beside.match(found["rest"]):
+            return Before(later) if not _ONCE.search(found["rest"]) else None
     said = found or _FORMERLY_ZH.search(query)
     return Before() if said is not None and not _ONCE.search(query) else None
 

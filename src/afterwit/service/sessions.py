@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, cast
 from uuid import uuid4
 
+from afterwit.directories import make_private
 from afterwit.errors import AfterwitError, InvalidInput
 from afterwit.records import KeyFilter, LogStep, OpenTask, Receipt, Step, Task, TaskStatus
 from afterwit.review.attempts import attempts_of
@@ -326,7 +327,7 @@ class Sessions(Tasks):
             return
         content = json.dumps([note.mark, note.opening, note.is_open, note.changes])
         with suppress(OSError, AfterwitError):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_private(path.parent)
             replace_file(path, content)
 
 

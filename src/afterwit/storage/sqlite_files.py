@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import QueuePool
 
+from afterwit.directories import make_private
 from afterwit.errors import ConfigError, InvalidInput, StorageError
 
 _RESTORE = "Restore it from a backup; `afterwit doctor` shows what is wrong."
@@ -109,7 +110,7 @@ def make_file(path: Path) -> None:
         StorageError: they cannot be made.
     """
     try:
-        _make_directory(path.parent)
+        make_private(path.parent)
         try:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         except FileExistsError:
@@ -120,14 +121,6 @@ def make_file(path: Path) -> None:
             f"The database {path} cannot be made: {error.strerror or error}.",
             next_step="Choose another path in the setting store, or give this user the right to write there.",
         ) from error
-
-
-def _make_directory(path: Path) -> None:
-    if path.is_dir():
-        return
-    _make_directory(path.parent)
-    # Others may make it at the same moment.
-    path.mkdir(mode=0o700, exist_ok=True)
 
 
 def may_write(path: Path) -> bool:

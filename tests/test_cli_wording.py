@@ -172,6 +172,29 @@ def test_errors_of_the_library_name_the_commands(terminal: Terminal) -> None:
     assert advice == "Run `afterwit update ID --restore` first."
 
 
+@pytest.mark.parametrize(
+    ("locale", "how"),
+    [
+        ("C.UTF-8", "Confirm it with `afterwit update {} --confirm`."),
+        ("zh_CN.UTF-8", "用 `afterwit update {} --confirm` 确认。"),
+    ],
+)
+def test_what_is_kept_aside_is_confirmed_by_the_command_that_is_named(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, locale: str, how: str
+) -> None:
+    monkeypatch.setattr(terminal, "_runner", CliRunner(env={**terminal_environ(terminal), "LC_ALL": locale}))
+    terminal.write("The user lives in Shanghai.")
+    guess = ("The user lives in Beijing.", "--source", "agent")
+    told = terminal.run("write", *guess).stdout
+    assert told.startswith("quarantined"), told
+    assert "memory_update" not in told
+    aside = next(row for row in terminal.json("list", "--all")["memories"] if row["status"] == "quarantined")
+    assert how.format(aside["id"]) in told
+    terminal.run("update", aside["id"], "--confirm")
+    lines = terminal.run("write", "--stdin", "--source", "agent", stdin="The user lives in Suzhou.\n").stdout
+    assert "--confirm`" in lines
+
+
 # --- places ---------------------------------------------------------------------------------------
 
 

@@ -239,12 +239,11 @@ def _embedder(settings: Settings, store: Store | None) -> Iterator[Finding]:
 def _vectors(settings: Settings, store: Store, model: str) -> Iterator[Finding]:
     kept = tuple(status for status in Status if status is not Status.FORGOTTEN)
     rows = store.count(settings.space, KeyFilter(statuses=kept, without_standings=()))
-    missing = len(store.without_vector(settings.space, model, limit=1000))
+    missing = store.count_without_vector(settings.space, model)
     models = store.models(settings.space)
     if missing:
-        some = "1000 or more" if missing == 1000 else str(missing)
         step = "Run `afterwit reindex`; a running server does it by itself."
-        yield Finding("vectors", "warn", f"{some} of {rows} memories have none of {model}", step)
+        yield Finding("vectors", "warn", f"{missing} of {rows} memories have none of {model}", step)
     else:
         yield Finding("vectors", "ok", f"all {rows} memories have one of {model}")
     for name, count in sorted(models.items()):

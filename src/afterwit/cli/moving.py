@@ -252,12 +252,12 @@ def _reindexed(rows: int, embedded: int, dropped: int) -> str:
 
 
 def missing_vectors(memory: "Afterwit") -> int:
-    """About how many memories have no vector of the current model; for the progress bar."""
+    """How many memories have no vector of the current model; 0 when it does not answer."""
     try:
         model = memory.embedder.model if memory.embedder is not None else ""
     except ProviderError:
         return 0
-    return max(0, memory.count(all_states=True) - memory.store.models(memory.space).get(model, 0))
+    return memory.store.count_without_vector(memory.space, model) if model else 0
 
 
 def _drop_old(memory: "Afterwit") -> int:
@@ -267,7 +267,7 @@ def _drop_old(memory: "Afterwit") -> int:
         model = embedder.model if embedder is not None else ""
     except ProviderError:
         model = ""
-    if not model or store.without_vector(space, model, limit=1):
+    if not model or store.count_without_vector(space, model):
         click.echo(tell("note", text=tell("old_kept")), err=True)
         return 0
     return sum(store.drop_vectors(space, name) for name in store.models(space) if name != model)
@@ -286,6 +286,9 @@ def embed_rows(session: Session, memory: "Afterwit", missing: int) -> int:
                 done = total
     except ProviderError as error:
         click.echo(tell("note", text=tell("embedded_later", reason=error)), err=True)
+    except KeyboardInterrupt:
+        click.echo(tell("embed_interrupted", done=done, missing=missing), err=True)
+        raise
     return done
 
 

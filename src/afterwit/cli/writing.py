@@ -238,10 +238,14 @@ def _written_json(written: Written) -> dict[str, Any]:
     }
 
 
+def _how_to_confirm(receipt: Receipt) -> str:
+    return tell("confirm_kept_aside").format(id=receipt.id) if receipt.outcome is Outcome.QUARANTINED else ""
+
+
 def _written_prose(written: Written, lines: int) -> str:
     told = {number: reworded(error) for number, error in written.refused.items()}
     told |= {
-        number: receipt.message
+        number: f"{receipt.message} {_how_to_confirm(receipt)}".rstrip()
         for number, receipt in written.receipts.items()
         if receipt.outcome in (Outcome.REJECTED, Outcome.QUARANTINED)
     }

@@ -37,7 +37,10 @@ def cli_page() -> str:
         '"next_step"}}` on standard output. [Errors](errors.md) lists codes and exit statuses.',
         "- **An answer is no error**: a refused write and a search that finds nothing exit with 0. "
         "`afterwit doctor` exits with 1 when a check fails, `afterwit forget --erase` when you say no.",
-        "- **Language**: where `LC_ALL`, `LC_MESSAGES` or `LANG` begins with `zh`, the command itself speaks Chinese; "
+        "- **Language**: where `LC_ALL`, `LC_MESSAGES` or `LANG` begins with `zh`, the command itself speaks Chinese, "
+        "and so do the errors that wrong input meets: options, numbers, texts, times, ids, names, files and settings. "
+        "Rarer errors, of the database, of models and of connected clients, are English; so are JSON, the lines of "
+        "`afterwit doctor`, and, besides a sentence in Chinese, `--help`; "
         "what is said about a memory is in the memory's own language.",
         "- **Text** is UTF-8. Other bytes are refused, not guessed.",
         "",

@@ -13,6 +13,7 @@ from typing import Any, Self, cast
 
 from afterwit import (
     Afterwit,
+    AfterwitError,  # noqa: F401  for the runner
     Receipt,
     SearchOptions,
     Status,
@@ -306,3 +307,14 @@ def look_back(goal: str, steps: Sequence[TaskStep], *, outcome: TaskStatus | Non
 
 def _told(findings: Sequence[Finding]) -> tuple[str, ...]:
     return tuple("\n".join((one.summary, *(str(value) for value in one.structured.values()))) for one in findings)
+
+
+def check_embedder(name: str) -> None:
+    """Open an embedder and close it again, so that a name that is wrong is said before anything runs.
+
+    Raises:
+        AfterwitError: there is none of that name, or its package is not installed.
+    """
+    embedder = open_embedder(load_settings(overrides={"embedder": name}))
+    if embedder is not None:
+        embedder.close()

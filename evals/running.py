@@ -1,5 +1,6 @@
 """What every suite needs while it runs: where the data is, a progress bar, a stop-watch."""
 
+import json
 import os
 import statistics
 import sys
@@ -9,7 +10,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 
@@ -17,8 +18,46 @@ Item = TypeVar("Item")
 DEFAULT_DATA = Path(__file__).parent.parent.parent / "shared" / "data"
 
 
-class DataMissing(Exception):
+class DataUnusable(Exception):
+    """Benchmark data cannot be read; the message says which file and why."""
+
+
+class DataMissing(DataUnusable):
     """Benchmark data was not found; the message says where it was looked for and what it should look like."""
+
+
+def read_json(path: Path) -> Any:
+    """The values of a file of JSON.
+
+    Raises:
+        DataUnusable: it cannot be read, or is no JSON in UTF-8.
+    """
+    return _parsed(path, _read(path))
+
+
+def read_json_lines(path: Path) -> list[Any]:
+    """The values of a file with one line of JSON each; empty lines are passed over.
+
+    Raises:
+        DataUnusable: it cannot be read, or a line is no JSON in UTF-8.
+    """
+    return [_parsed(path, line) for line in _read(path).splitlines() if line.strip()]
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise DataUnusable(f"{path} is not UTF-8: byte 0x{error.object[error.start]:02x} at {error.start}.") from error
+    except OSError as error:
+        raise DataUnusable(f"{path} cannot be read: {error.strerror or error}.") from error
+
+
+def _parsed(path: Path, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise DataUnusable(f"{path} is not JSON: {error}.") from error
 
 
 class StopWatch:

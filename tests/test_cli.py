@@ -497,8 +497,11 @@ BAD = [
     (["search", "word " * 4000], "at most 16384"),
     (["list", "--limit", "0"], "limit must be"),
     (["list", "--limit", "1001"], "limit must be"),
-    (["list", "--offset", "-1"], "limit must be"),
+    (["list", "--offset", "-1"], "offset must not be negative"),
+    (["search", "tea", "--since", "2026-05-01", "--until", "2026-01-01"], "until is not after since"),
+    (["list", "--since", "2026-05-01", "--until", "2026-05-01"], "until is not after since"),
     (["list", "--nonsense"], "No such option"),
+    (["list", "more", "words"], "unexpected extra arguments"),
     (["show"], "Missing argument"),
     (["show", "abc"], "too short"),
     (["update", "0123456789ab"], "Nothing to change"),
@@ -513,6 +516,11 @@ BAD = [
     (["--space", " ", "list"], "--space is empty"),
     (["list", "--data-dir", ""], "--data-dir is empty"),
     (["nonsense"], "No such command"),
+    (["health", "--report", "weekly.md", "--days", "0"], "from 1 to 366"),
+    (["task", "show", "--window", "0"], "window must be"),
+    (["task", "list", "--limit", "0"], "limit must be"),
+    (["review", "--sample", "0"], "from 1 to 200"),
+    (["learn", "--limit", "0"], "at least 1"),
 ]
 
 
@@ -522,10 +530,12 @@ def test_bad_input_is_named_and_answered(terminal: Terminal, arguments: list[str
     assert result.stdout == ""
     assert result.stderr.startswith("Error: ")
     assert said in result.stderr
+    assert "\n  Do: " in result.stderr
     if "--json" not in arguments and arguments != ["nonsense"]:
         error = terminal.json(*arguments, exit_code=2)["error"]
         assert error["code"] == "invalid_input"
         assert said in error["message"]
+        assert error["next_step"]
 
 
 @pytest.mark.parametrize("command", [["show"], ["history"], ["forget"], ["update", "--confirm"]])

@@ -238,6 +238,35 @@ def test_interrupt_ends_quietly_with_130(environ: dict[str, str]) -> None:
         assert errors.strip() == b"Interrupted."
 
 
+# --- private places -------------------------------------------------------------------------------
+
+
+@needs_posix
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "write The user likes tea.",
+        "write --stdin",
+        "search tea",
+        "task start tea",
+        "learn",
+        "mcp",
+        "hook session-start",
+    ],
+)
+def test_only_its_owner_may_look_into_a_data_directory_whatever_made_it(
+    environ: dict[str, str], tmp_path: Path, arguments: str
+) -> None:
+    environ = environ | {"AFTERWIT_EMBEDDER": "use", "AFTERWIT_DATA_DIR": str(tmp_path / "new" / "data")}
+    environ |= {"AFTERWIT_DAEMON_IDLE_S": "1", "XDG_RUNTIME_DIR": "", "TMPDIR": str(tmp_path)}
+    subprocess.run(
+        [*AFTERWIT, *arguments.split()], env=environ, input=b"The user likes tea.\n", check=False, timeout=60
+    )
+    made = [path for path in (tmp_path / "new").rglob("*") if path.is_dir()]
+    assert tmp_path / "new" / "data" in made
+    assert {path: path.stat().st_mode & 0o077 for path in made} == dict.fromkeys(made, 0)
+
+
 # --- broken places --------------------------------------------------------------------------------
 
 

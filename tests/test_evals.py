@@ -381,6 +381,51 @@ def test_precision_suite_gives_the_same_record_twice(tmp_path: Path) -> None:
     assert {row["arm"] for row in first["rows"]} == set(ARMS)
 
 
+# --- what cannot be run ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["precision", "identifiers", "all"])
+def test_an_embedder_that_is_none_is_said_before_anything_runs(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([name, "--embedder", "nope"]) == 2
+    told = capsys.readouterr()
+    assert told.err.startswith("Unknown embedder 'nope'. Use ")
+    assert told.err.count("\n") == 1
+    assert told.out == ""
+
+
+@pytest.mark.parametrize(
+    ("content", "why"), [(b'["\xff\xfe"]', "is not UTF-8: byte 0xff at 2."), (b"[1, ", "is not JSON: ")]
+)
+@pytest.mark.parametrize(
+    ("suite", "file"),
+    [
+        ("memdaily", "memdaily/simple.json"),
+        ("locomo", "locomo/locomo10.json"),
+        ("longmemeval", "longmemeval/longmemeval_s.json"),
+        ("memconflict", "memconflict/memconflict_updates.jsonl"),
+    ],
+)
+def test_data_that_cannot_be_read_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes, why: str, suite: str, file: str
+) -> None:
+    path = tmp_path / file
+    path.parent.mkdir()
+    path.write_bytes(content)
+    assert main([suite, "--data", str(tmp_path), "--embedder", "none"]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith(f"{suite}: {path} {why}")
+    assert told.count("\n") == 1
+
+
+@pytest.mark.parametrize("option", ["--limit", "--first"])
+@pytest.mark.parametrize("value", ["-5", "many", "1.5"])
+def test_a_number_of_cases_is_a_whole_number(option: str, value: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["precision", f"{option}={value}"])
+    assert ended.value.code == 2
+    assert f"argument {option}: must be a whole number, 0 or more" in capsys.readouterr().err
+
+
 # --- the suites as code --------------------------------------------------------------------------
 
 

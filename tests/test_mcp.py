@@ -295,7 +295,7 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
     ("memory_forget", {"memory_id": "abc"}, "too short for an id"),
     ("memory_forget", {"memory_id": "01958000-0000-7000-8000-000000000001", "erase": "yes"}, "erase must be true or"),
     ("memory_explain", {"memory_id": "01958000-0000-7000-8000-000000000001"}, "Search for it"),
-    ("memory_summarize", {"budget_tokens": 1}, "budget_tokens must be from 20 to 20000"),
+    ("memory_summarize", {"budget_tokens": 1}, "budget_tokens must be a whole number from 20 to 20000"),
     ("memory_summarize", {"since": "yesterday-ish"}, "since is not a date"),
     ("task_start", {}, "goal is missing"),
     ("task_start", {"goal": "Deploy", "environment": "linux"}, "environment must be an object"),

@@ -12,7 +12,8 @@ from afterwit.gate import judge
 from afterwit.recall import Hit, SearchAnswer
 from afterwit.records import Basis, Event, Kind, Link, LinkType, Memory, Outcome, Receipt, Standing, Trust, Use
 from afterwit.serve import prose, wire
-from afterwit.service import Story, Version
+from afterwit.serve.calls import call
+from afterwit.service import Afterwit, Story, Version
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 ID = "01958000-0000-7000-8000-000000000001"
@@ -240,3 +241,14 @@ def test_a_digest_is_shown_with_what_it_leaves_out() -> None:
 def test_age_is_told_in_the_largest_unit_that_fits(ago: timedelta, english: str, chinese: str) -> None:
     assert wire.age(NOW - ago, NOW) == english
     assert wire.age(NOW - ago, NOW, "zh") == chinese
+
+
+def test_a_receipt_names_the_tool_that_confirms_what_is_kept_aside() -> None:
+    with Afterwit.open(store="sqlite://", embedder="none") as memory:
+        memory.write("The user lives in Shanghai.", source="user")
+        answer = call(lambda: memory, "memory_write", {"content": "The user lives in Beijing.", "source": "agent"})
+    assert answer.values["outcome"] == "quarantined"
+    id = answer.values["id"]
+    assert f'call memory_update with memory_id="{id}", verdict="confirm"' in answer.text
+    assert "afterwit update" not in answer.text
+    assert "memory_update" not in answer.values["message"]

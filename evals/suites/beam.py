@@ -1,6 +1,5 @@
 """BEAM (Tavakoli et al. 2025): long chats with an assistant; the messages that answer, the newest above the stale."""
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -10,7 +9,7 @@ from typing import Any, cast
 from evals.conversations import Conversation, Probe, run_conversations, without_unknown
 from evals.product import Entry
 from evals.report import Report
-from evals.running import Run
+from evals.running import Run, read_json
 
 #: Characters of one memory: long messages are stored in pieces, cut between paragraphs.
 PIECE_CHARACTERS = 900
@@ -30,12 +29,12 @@ def read_chat(path: Path) -> Conversation:
     """One chat and its questions."""
     entries: list[Entry] = []
     at = datetime(2024, 1, 1, tzinfo=UTC)
-    for message in _messages(json.loads(path.read_text(encoding="utf-8"))):
+    for message in _messages(read_json(path)):
         at = max(at + timedelta(minutes=5), _anchor(message) or at)
         content = re.sub(r"\s*->->\s*[\d,\s]*$", "", message["content"])
         for piece in pieces(content):
             entries.append(Entry(str(message["id"]), piece, at, {"kind": "fact", "subject": message["role"]}, "agent"))
-    questions = json.loads((path.parent / "probing_questions.json").read_text(encoding="utf-8"))
+    questions = read_json(path.parent / "probing_questions.json")
     now = at + timedelta(days=1)
     probes = [probe for kind, asked in questions.items() for probe in _probes(kind, asked, now)]
     return without_unknown(Conversation(path.parent.name, tuple(entries), tuple(probes), {}))

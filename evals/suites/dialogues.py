@@ -3,7 +3,6 @@
 LoCoMo (Maharana et al. 2024) and REALTALK (Lee et al. 2025).
 """
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
@@ -13,7 +12,7 @@ from typing import Any
 from evals.conversations import Conversation, Probe, run_conversations, without_unknown
 from evals.product import Entry
 from evals.report import Report
-from evals.running import Run
+from evals.running import Run, read_json
 
 _CATEGORIES = {1: "1 multi-hop", 2: "2 temporal", 3: "3 open-domain", 4: "4 single-hop", 5: "5 adversarial"}
 _TURN_ID = re.compile(r"D:?(\d+):(\d+)")
@@ -32,7 +31,7 @@ def evaluate_realtalk(run: Run) -> Report:
 def locomo(run: Run) -> list[Conversation]:
     """All conversations of LoCoMo."""
     files = run.files("locomo", "locomo*.json", layout="locomo/locomo*.json, a list with `qa` and `conversation`")
-    samples = [sample for path in files for sample in json.loads(path.read_text(encoding="utf-8"))]
+    samples = [sample for path in files for sample in read_json(path)]
     return [read_locomo(sample) for sample in samples]
 
 
@@ -67,7 +66,7 @@ def read_locomo(sample: Mapping[str, Any]) -> Conversation:
 
 def read_realtalk(path: Path) -> Conversation:
     """One chat of REALTALK."""
-    chat = json.loads(path.read_text(encoding="utf-8"))
+    chat = read_json(path)
     entries: list[Entry] = []
     sessions: dict[str, str] = {}
     for name in _session_names(chat):

@@ -4,7 +4,6 @@ Turns marked `has_answer` are the evidence; where none is marked, the first user
 session in `answer_session_ids` is. `session R@5` counts sessions.
 """
 
-import json
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 from evals.conversations import Conversation, Probe, run_conversations, without_unknown
 from evals.product import Entry
 from evals.report import Report
-from evals.running import Run
+from evals.running import Run, read_json
 from evals.suites.beam import pieces
 
 
@@ -20,7 +19,7 @@ def evaluate(run: Run) -> Report:
     """Every question that has an answer in its haystack."""
     layout = "longmemeval/longmemeval_*.json, lists with `haystack_sessions`, `haystack_dates`, `answer_session_ids`"
     files = run.files("longmemeval", "longmemeval*.json", layout=layout)
-    questions = [question for path in files for question in json.loads(path.read_text(encoding="utf-8"))]
+    questions = [question for path in files for question in read_json(path)]
     answerable = [question for question in questions if not question["question_id"].endswith("_abs")]
     return run_conversations("longmemeval", [read_question(question) for question in run.limited(answerable)], run)
 

@@ -4,7 +4,6 @@ Facts are written as structured attributes (subject, topic, value, date) by the 
 plain question per attribute. A fact of the same attribute of somebody else is a distractor.
 """
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from typing import Any
 from evals.measures import Metric, Observation, rows
 from evals.product import Ask, Entry, Product, Shelf
 from evals.report import Report
-from evals.running import Run, progress
+from evals.running import Run, progress, read_json_lines
 
 METRICS = (
     Metric("first", "share"),
@@ -66,7 +65,7 @@ def evaluate(run: Run) -> Report:
 
 def _read(run: Run, name: str) -> list[dict[str, Any]]:
     path = run.files("memconflict", f"memconflict_{name}.jsonl", layout=_LAYOUT)[0]
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return read_json_lines(path)
 
 
 def _of(rows: Sequence[dict[str, Any]], persona: str) -> list[dict[str, Any]]:

@@ -4,7 +4,6 @@
 messages of one persona, from all question types, in one space: ten to forty times as many.
 """
 
-import json
 import re
 from collections import defaultdict
 from collections.abc import Mapping
@@ -15,7 +14,7 @@ from zoneinfo import ZoneInfo
 from evals.conversations import Conversation, Probe, run_conversations, without_unknown
 from evals.product import Entry
 from evals.report import Report
-from evals.running import Run
+from evals.running import Run, read_json
 
 _ZONE = ZoneInfo("Asia/Shanghai")
 _LAYOUT = "memdaily/*.json, lists of `message_list` and `question_list`"
@@ -34,7 +33,7 @@ def evaluate_noise(run: Run) -> Report:
 
 def _trajectories(run: Run) -> list[tuple[str, Mapping[str, Any]]]:
     files = run.files("memdaily", "*.json", layout=_LAYOUT)
-    return [(path.stem, one) for path in files for one in json.loads(path.read_text(encoding="utf-8"))]
+    return [(path.stem, one) for path in files for one in read_json(path)]
 
 
 def own(run: Run) -> list[Conversation]:

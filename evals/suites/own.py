@@ -1,13 +1,12 @@
 """Own small corpora: questions across languages, and identifiers that must be met exactly."""
 
-import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from evals.conversations import Conversation, Probe, run_conversations, without_unknown
 from evals.product import Entry
 from evals.report import Report
-from evals.running import Run
+from evals.running import Run, read_json
 
 CORPORA = Path(__file__).parent.parent / "corpora"
 
@@ -26,7 +25,7 @@ def evaluate_identifiers(run: Run) -> Report:
 
 def read_corpus(name: str) -> Conversation:
     """A corpus of `memories` and `cases` (query, must, group)."""
-    corpus = json.loads((CORPORA / f"{name}.json").read_text(encoding="utf-8"))
+    corpus = read_json(CORPORA / f"{name}.json")
     entries = [
         Entry(one["id"], one["content"], _NOW - timedelta(days=1, minutes=-position), {"kind": one.get("kind", "fact")})
         for position, one in enumerate(corpus["memories"])

@@ -7,7 +7,6 @@ that whoever works on the ranking has not seen: they are reported apart, their f
 and nothing is fitted to them. Once their cases have been read, they are `fresh` ones.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -17,7 +16,7 @@ from evals.conversations import Conversation, Probe
 from evals.measures import Metric, Observation, rows
 from evals.product import Ask, Entry, Product, Shelf
 from evals.report import Report
-from evals.running import Run, progress
+from evals.running import Run, progress, read_json
 from evals.suites.own import CORPORA
 
 METRICS = (
@@ -83,7 +82,7 @@ def evaluate(run: Run) -> Report:
 
 def read_worlds(pattern: str = "precision_*.json") -> list[World]:
     """The checked-in worlds, by name."""
-    return [_world(json.loads(path.read_text(encoding="utf-8"))) for path in sorted(CORPORA.glob(pattern))]
+    return [_world(read_json(path)) for path in sorted(CORPORA.glob(pattern))]
 
 
 def as_conversations() -> list[Conversation]:

@@ -16,7 +16,7 @@ from typing import Any
 from evals.measures import Metric, Observation, rows
 from evals.product import Lookback, TaskStatus, TaskStep, look_back
 from evals.report import Report
-from evals.running import DataMissing, Run, progress
+from evals.running import DataMissing, Run, progress, read_json, read_json_lines
 from evals.suites.own import CORPORA
 
 METRICS = (
@@ -73,7 +73,7 @@ def evaluate(run: Run) -> Report:
 
 def read_rubric() -> Mapping[str, Any]:
     """The checked-in rubric."""
-    return json.loads((CORPORA / "trajectory_rubric.json").read_text(encoding="utf-8"))
+    return read_json(CORPORA / "trajectory_rubric.json")
 
 
 def criteria(rubric: Mapping[str, Any], source: str, name: str) -> Mapping[str, Any]:
@@ -187,7 +187,7 @@ class Recorded:
 
 def _swe_agent(run: Run) -> Iterator[Recorded]:
     for path in _files(run, "swe_agent", "*.traj", layout="trajectories of SWE-agent, one JSON file each"):
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = read_json(path)
         steps = [_typed(one) for one in data["trajectory"]] if "trajectory" in data else [*_called(data["history"])]
         yield Recorded("swe_agent", path.stem, _goal(data["history"]), steps)
 
@@ -229,8 +229,7 @@ def _called(history: Sequence[Mapping[str, Any]]) -> Iterator[TaskStep]:
 
 def _tau_airline(run: Run) -> Iterator[Recorded]:
     for path in _files(run, "tau_airline", "experience.jsonl", layout="one agent run a line"):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            one = json.loads(line)
+        for one in read_json_lines(path):
             steps = [_spoken_or_called(name, given) for name, given in one["tool_calls"]]
             name = f"{one['task_id']}-{one['trial']}"
             outcome = None if "reward" not in one else TaskStatus.SUCCEEDED if one["reward"] else TaskStatus.FAILED

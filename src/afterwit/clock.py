@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from afterwit.errors import InvalidInput
+from afterwit.errors import InvalidInput, Sentence
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -24,7 +24,7 @@ def to_us(moment: datetime) -> int:
     """
     if moment.tzinfo is None:
         raise InvalidInput(
-            f"The time {moment.isoformat()} has no time zone.",
+            Sentence("The time {moment} has no time zone.", moment=moment.isoformat()),
             next_step="Add one, for example 2025-03-01T09:00:00+08:00 or a trailing Z.",
         )
     return (moment - _EPOCH) // _MICROSECOND
@@ -49,20 +49,23 @@ def parse_time(text: str, *, field: str) -> datetime:
         moment = datetime.fromisoformat(text.strip())
     except ValueError:
         raise InvalidInput(
-            f"{field} is not a date: {text!r}.",
+            Sentence("{field} is not a date: {text!r}.", field=field, text=text),
             next_step="Write it as 2025-03-01 or 2025-03-01T09:00:00+08:00.",
         ) from None
     if moment.tzinfo is None:
         if len(text.strip()) > len("2025-03-01"):
             raise InvalidInput(
-                f"{field} has a time of day but no time zone: {text!r}.",
+                Sentence("{field} has a time of day but no time zone: {text!r}.", field=field, text=text),
                 next_step="Add one, for example +08:00 or Z.",
             )
         moment = moment.replace(tzinfo=UTC)
     try:
         return moment.astimezone(UTC)
     except OverflowError:
-        raise InvalidInput(f"{field} is out of range: {text!r}.", next_step="Use a year from 1 to 9999.") from None
+        raise InvalidInput(
+            Sentence("{field} is out of range: {text!r}.", field=field, text=text),
+            next_step="Use a year from 1 to 9999.",
+        ) from None
 
 
 def format_time(moment: datetime) -> str:

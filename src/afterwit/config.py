@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from afterwit.errors import ConfigError
+from afterwit.errors import ConfigError, Sentence
 
 #: Longest name of a space.
 MAX_SPACE_CHARS = 200
@@ -134,7 +134,8 @@ def load_settings(
         for name, value in source.items():
             if name not in known:
                 raise ConfigError(
-                    f"Unknown setting {name!r}.", next_step="`afterwit doctor` lists the settings there are."
+                    Sentence("Unknown setting {name!r}.", name=name),
+                    next_step="`afterwit doctor` lists the settings there are.",
                 )
             values[name] = _convert(known[name], value)
     values["data_dir"] = data_dir
@@ -150,7 +151,10 @@ def _read_file(path: Path) -> dict[str, Any]:
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"Cannot read {path}: {error}.", next_step="Mend the file or move it away.") from error
+        raise ConfigError(
+            Sentence("Cannot read {path}: {problem}.", path=path, problem=error),
+            next_step="Mend the file or move it away.",
+        ) from error
 
 
 def _convert(setting: Setting, value: Any) -> Any:
@@ -161,9 +165,21 @@ def _convert(setting: Setting, value: Any) -> Any:
         return wanted(value)
     except (TypeError, ValueError):
         raise ConfigError(
-            f"Setting {setting.name} must be {'text' if wanted is str else 'a number'}, not {value!r}.",
-            next_step=f"Mend it in config.toml or in AFTERWIT_{setting.name.upper()}.",
+            Sentence(
+                "Setting {name} must be text, not {value!r}."
+                if wanted is str
+                else "Setting {name} must be a number, not {value!r}.",
+                name=setting.name,
+                value=value,
+            ),
+            next_step=_mend(setting.name),
         ) from None
+
+
+def _mend(name: str) -> Sentence:
+    return Sentence(
+        "Mend it where it was set: in config.toml, in AFTERWIT_{variable} or as an option.", variable=name.upper()
+    )
 
 
 def _check(settings: Settings) -> None:
@@ -181,21 +197,40 @@ def _check(settings: Settings) -> None:
     for name, (low, high) in ranges.items():
         value = getattr(settings, name)
         if not low <= value <= high:
-            raise ConfigError(f"Setting {name} is {value}; it must be from {low:g} to {high:g}.")
+            raise ConfigError(
+                Sentence(
+                    "Setting {name} is {value}; it must be from {low:g} to {high:g}.",
+                    name=name,
+                    value=value,
+                    low=low,
+                    high=high,
+                ),
+                next_step=_mend(name),
+            )
     if not settings.space.strip() or len(settings.space) > MAX_SPACE_CHARS or not settings.space.isprintable():
         raise ConfigError(
-            f"Setting space is {settings.space!r}.",
-            next_step=f"Use a name of 1 to {MAX_SPACE_CHARS} visible characters, such as default or team-a.",
+            Sentence("Setting space is {space!r}.", space=settings.space),
+            next_step=Sentence(
+                "Use a name of 1 to {most} visible characters, such as default or team-a.", most=MAX_SPACE_CHARS
+            ),
         )
     if settings.timezone:
         try:
             ZoneInfo(settings.timezone)
         except (ZoneInfoNotFoundError, ValueError, OSError):
             raise ConfigError(
-                f"Setting timezone is {settings.timezone!r}, which is no zone.",
+                Sentence("Setting timezone is {timezone!r}, which is no zone.", timezone=settings.timezone),
                 next_step="Use a name like Asia/Shanghai or UTC, or leave it empty.",
             ) from None
     if settings.llm_extract not in {"on", "off"}:
-        raise ConfigError(f'Setting llm_extract is {settings.llm_extract!r}; use "on" or "off".')
+        raise ConfigError(
+            Sentence('Setting llm_extract is {llm_extract!r}; use "on" or "off".', llm_extract=settings.llm_extract),
+            next_step=_mend("llm_extract"),
+        )
     if settings.log_level not in {"DEBUG", "INFO", "WARNING", "ERROR"}:
-        raise ConfigError(f"Setting log_level is {settings.log_level!r}; use DEBUG, INFO, WARNING or ERROR.")
+        raise ConfigError(
+            Sentence(
+                "Setting log_level is {log_level!r}; use DEBUG, INFO, WARNING or ERROR.", log_level=settings.log_level
+            ),
+            next_step=_mend("log_level"),
+        )

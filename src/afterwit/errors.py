@@ -15,6 +15,31 @@ Expected outcomes are values, not errors: a refused write is a receipt that says
 """
 
 from dataclasses import dataclass
+from typing import Self
+
+
+class Sentence(str):
+    """English text that remembers what it was made of, so that a door can say the same in its own words.
+
+    Attributes:
+        template: the text with names in braces, as for `str.format`.
+        values: what the braces stand for; a value may be a `Sentence` itself.
+    """
+
+    template: str
+    values: dict[str, object]
+
+    def __new__(cls, template: str, /, **values: object) -> Self:
+        """Fill in the template.
+
+        Args:
+            template: with values, a format; without any, the text itself.
+            values: what its braces stand for.
+        """
+        made = super().__new__(cls, template.format(**values) if values else template)
+        made.template = template
+        made.values = values
+        return made
 
 
 class AfterwitError(Exception):

@@ -53,8 +53,8 @@ SENTENCES: dict[str, tuple[str, str]] = {
     ),
     "weaker_conflict": (
         "Kept aside: it contradicts “{old}”, which rests on stronger evidence ({old_basis} against {new_basis}). "
-        "If it is right, say so with memory_update on {id}.",
-        "已搁置：它与证据更强的“{old}”矛盾（{old_basis} 对 {new_basis}）。若它才是对的，请用 memory_update 确认 {id}。",
+        "If it is right, have it confirmed: {id}.",
+        "已搁置：它与证据更强的“{old}”矛盾（{old_basis} 对 {new_basis}）。若它才是对的，请确认它：{id}。",
     ),
     "soft_conflict": (
         "Remembered beside “{old}”, which says something slightly different; both will be shown.",
@@ -211,8 +211,8 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "`afterwit intents` 可查看；用 `afterwit update ID` 加 --done 或 --dismiss 处理。",
     ),
     "health_vectors": (
-        "{count} memories have no vector of the present model (1000 stands for more, too).",
-        "{count} 条记忆还没有当前模型的向量（1000 也表示更多）。",
+        "{count} memories have no vector of the present model.",
+        "{count} 条记忆还没有当前模型的向量。",
     ),
     "health_vectors_do": ("Run `afterwit reindex`.", "运行 `afterwit reindex`。"),
     "health_model": (

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from afterwit.errors import InvalidInput
+from afterwit.errors import InvalidInput, Sentence
 from afterwit.messages import SENTENCES
 from afterwit.records import GLOBAL, Basis, Kind
 from afterwit.text import content_words, fold
@@ -203,9 +203,12 @@ def fold_kind(word: str) -> Kind:
     if key in _KIND_OF:
         return _KIND_OF[key]
     raise InvalidInput(
-        f"Unknown kind {_shown(word)}.",
-        next_step=_nearest(key, _KIND_OF, {name: kind.value for name, kind in _KIND_OF.items()})
-        + f"The kinds are {', '.join(Kind)}.",
+        Sentence("Unknown kind {word}.", word=_shown(word)),
+        next_step=Sentence(
+            "{nearest}The kinds are {names}.",
+            nearest=_nearest(key, _KIND_OF, {name: kind.value for name, kind in _KIND_OF.items()}),
+            names=", ".join(Kind),
+        ),
     )
 
 
@@ -275,7 +278,10 @@ def fold_tags(words: Iterable[str]) -> tuple[str, ...]:
     """
     tags = tuple(sorted({tag for word in words if (tag := fold_tag(word))}))
     if len(tags) > MAX_TAGS:
-        raise InvalidInput(f"There are {len(tags)} tags; at most {MAX_TAGS} are kept.", next_step="Keep the best ones.")
+        raise InvalidInput(
+            Sentence("There are {count} tags; at most {most} are kept.", count=len(tags), most=MAX_TAGS),
+            next_step="Keep the best ones.",
+        )
     return tags
 
 
@@ -290,7 +296,7 @@ def fold_scope(text: str) -> str:
         return GLOBAL
     sort, colon, name = (part.strip() for part in folded.partition(":"))
     if sort not in {"project", "session", "task"} or not colon or not name:
-        raise InvalidInput(f"{_shown(text)} is not a scope.", next_step=_SCOPE_FORMS)
+        raise InvalidInput(Sentence("{text} is not a scope.", text=_shown(text)), next_step=_SCOPE_FORMS)
     return f"{sort}:{name}"
 
 
@@ -304,8 +310,12 @@ def fold_source(word: str) -> str:
     if key in _SOURCE_OF:
         return _SOURCE_OF[key]
     raise InvalidInput(
-        f"Unknown source {_shown(word)}.",
-        next_step=_nearest(key, _SOURCE_OF, _SOURCE_OF) + f"The sources are {', '.join(_SOURCE_WORDS)}.",
+        Sentence("Unknown source {word}.", word=_shown(word)),
+        next_step=Sentence(
+            "{nearest}The sources are {names}.",
+            nearest=_nearest(key, _SOURCE_OF, _SOURCE_OF),
+            names=", ".join(_SOURCE_WORDS),
+        ),
     )
 
 
@@ -323,11 +333,19 @@ def _checked(word: str, what: str) -> str:
     text = " ".join(unicodedata.normalize("NFKC", word).split())
     if len(text) > MAX_NAME_CHARS:
         raise InvalidInput(
-            f"The {what} has {len(text)} characters; at most {MAX_NAME_CHARS} are allowed.",
-            next_step=f"Put the words into the text and give a short {what}.",
+            Sentence(
+                "The {what} has {count} characters; at most {most} are allowed.",
+                what=what,
+                count=len(text),
+                most=MAX_NAME_CHARS,
+            ),
+            next_step=Sentence("Put the words into the text and give a short {what}.", what=what),
         )
     if any(unicodedata.category(char) in {"Cc", "Cs"} for char in text):
-        raise InvalidInput(f"The {what} has control characters: {_shown(text)}.", next_step="Remove them.")
+        raise InvalidInput(
+            Sentence("The {what} has control characters: {text}.", what=what, text=_shown(text)),
+            next_step="Remove them.",
+        )
     return text
 
 
@@ -337,7 +355,7 @@ def _shown(word: str) -> str:
 
 def _nearest(key: str, known: Iterable[str], answers: dict[str, str]) -> str:
     close = difflib.get_close_matches(key[:MAX_NAME_CHARS], list(known), n=1, cutoff=0.7)
-    return f"Did you mean {answers[close[0]]}? " if close else ""
+    return Sentence("Did you mean {name}? ", name=answers[close[0]]) if close else ""
 
 
 # --- Technical things ------------------------------------------------------------------------------

@@ -8,11 +8,12 @@ import sys
 import time
 import tomllib
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from afterwit.cli.connecting import database_file
 from afterwit.cli.session import Session
+from afterwit.cli.wording import worded
 from afterwit.cli.words import tell
 from afterwit.clock import utc_now
 from afterwit.config import SETTINGS, Settings
@@ -41,12 +42,13 @@ class Finding:
 
     def values(self) -> dict[str, str]:
         """As JSON values."""
-        return {name: value for name, value in asdict(self).items() if value}
+        told = {"message": worded(self.message, "en"), "next_step": worded(self.next_step, "en")}
+        return {name: value for name, value in ({"name": self.name, "level": self.level} | told).items() if value}
 
     def text(self) -> str:
         """For people: one line, and what to do in a second one."""
-        line = f"{self.level:<4}  {self.name}: {self.message}"
-        return line + ("\n    " + tell("next_step", next_step=self.next_step) if self.next_step else "")
+        line = f"{self.level:<4}  {self.name}: {worded(self.message)}"
+        return line + ("\n    " + tell("next_step", next_step=worded(self.next_step)) if self.next_step else "")
 
 
 def examine(session: Session) -> list[Finding]:
@@ -237,12 +239,11 @@ def _embedder(settings: Settings, store: Store | None) -> Iterator[Finding]:
 def _vectors(settings: Settings, store: Store, model: str) -> Iterator[Finding]:
     kept = tuple(status for status in Status if status is not Status.FORGOTTEN)
     rows = store.count(settings.space, KeyFilter(statuses=kept, without_standings=()))
-    missing = len(store.without_vector(settings.space, model, limit=1000))
+    missing = store.count_without_vector(settings.space, model)
     models = store.models(settings.space)
     if missing:
-        some = "1000 or more" if missing == 1000 else str(missing)
         step = "Run `afterwit reindex`; a running server does it by itself."
-        yield Finding("vectors", "warn", f"{some} of {rows} memories have none of {model}", step)
+        yield Finding("vectors", "warn", f"{missing} of {rows} memories have none of {model}", step)
     else:
         yield Finding("vectors", "ok", f"all {rows} memories have one of {model}")
     for name, count in sorted(models.items()):

@@ -8,7 +8,7 @@ from afterwit import door
 from afterwit.cli.options import json_option
 from afterwit.cli.session import Session, pass_session
 from afterwit.cli.words import tell
-from afterwit.errors import StorageError
+from afterwit.errors import Sentence, StorageError
 
 
 @click.group("daemon", short_help="The process that agents' sessions share. 后台进程。")
@@ -102,7 +102,10 @@ def _place(session: Session) -> door.Place:
     try:
         return door.place_of(str(session.settings.data_dir))
     except door.NoDaemon as error:
-        raise StorageError(f"The daemon cannot run here: {error}.") from error
+        raise StorageError(
+            Sentence("The daemon cannot run here: {problem}.", problem=error),
+            next_step="Choose another --data-dir, or check your rights there.",
+        ) from error
 
 
 def _ask(session: Session, want: str) -> dict[str, Any] | None:

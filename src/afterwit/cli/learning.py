@@ -11,9 +11,10 @@ import click
 from afterwit.cli.moving import embed_rows, missing_vectors
 from afterwit.cli.options import TEXT, json_option
 from afterwit.cli.session import Session, pass_session
+from afterwit.cli.wording import reworded, worded
 from afterwit.cli.words import tell
 from afterwit.clock import format_time, parse_time
-from afterwit.errors import Conflict, InvalidInput
+from afterwit.errors import AfterwitError, Conflict, InvalidInput, Sentence
 
 if TYPE_CHECKING:
     from afterwit.service import Afterwit
@@ -32,7 +33,7 @@ class _Found:
 
     sessions: "list[Followed]" = field(default_factory=list["Followed"])
     #: file -> why it was not read
-    failed: dict[str, str] = field(default_factory=dict[str, str])
+    failed: dict[str, AfterwitError] = field(default_factory=dict[str, AfterwitError])
     #: what was told of already: in a dry run nothing is stored, so a second session seems to teach it anew
     _told: set[str] = field(default_factory=set[str])
 
@@ -97,7 +98,10 @@ def learn(
       afterwit learn ~/.claude/projects/-home-me-atlas --apply
     """
     if limit is not None and limit < 1:
-        raise InvalidInput(f"--limit must be at least 1, not {limit}.", next_step="Leave it out for all sessions.")
+        raise InvalidInput(
+            Sentence("--limit must be at least 1, not {limit}.", limit=limit),
+            next_step="Leave it out for all sessions.",
+        )
     found = _Found()
     files = _files(found, paths, client, parse_time(since, field="since") if since else None)
     files = files[-limit:] if limit else files
@@ -126,7 +130,7 @@ def _files(found: _Found, paths: tuple[str, ...], client: str, since: datetime |
             for one in sessions_in(Path(path).expanduser(), client=client):
                 files[one.path.absolute(), one.session_id] = one
         except InvalidInput as error:
-            found.failed[path] = error.message
+            found.failed[path] = error
     kept = [one for one in files.values() if since is None or one.modified >= since]
     return sorted(kept, key=lambda one: (one.modified, str(one.path), one.session_id))
 
@@ -137,7 +141,7 @@ def _follow(found: _Found, memory: "Afterwit", file: "SessionFile", *, project: 
             file.path, client=file.client, session_id=file.session_id, project=project, dry_run=dry_run
         )
     except (InvalidInput, Conflict) as error:
-        found.failed[str(file.path)] = error.message
+        found.failed[str(file.path)] = error
     else:
         if followed.reason != "elsewhere":
             found.add(followed)
@@ -150,7 +154,7 @@ def _json(found: _Found, applied: bool) -> dict[str, Any]:
     return {
         "applied": applied,
         "sessions": [_session_json(one) for one in found.sessions],
-        "failed": found.failed,
+        "failed": {path: reworded(error, "en") for path, error in found.failed.items()},
         "tasks": found.tasks,
         "new": found.count(known=False),
         "known": found.count(known=True),
@@ -195,7 +199,9 @@ def _lines(found: _Found, *, applies: bool, waits: bool) -> str:
     if left > 0:
         lines = [*lines[:_SHOWN], tell("learn_more", count=left)]
     lines += [tell("learn_busy", path=one.path) for one in found.sessions if one.reason == "busy"]
-    lines += [tell("learn_failed", path=path, reason=reason) for path, reason in found.failed.items()]
+    for path, error in found.failed.items():
+        lines.append(tell("learn_failed", path=path, reason=worded(error.message)))
+        lines += [tell("next_step", next_step=worded(error.next_step))] if error.next_step else []
     counts = {"sessions": len(found.sessions), "tasks": found.tasks}
     counts |= {"new": found.count(known=False), "known": found.count(known=True)}
     key = ("learned" if applies else "would_learn") if found.tasks else "would_learn_nothing"

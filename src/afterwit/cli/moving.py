@@ -14,7 +14,7 @@ import click
 from afterwit.cli.options import decode, json_option
 from afterwit.cli.session import Session, pass_session
 from afterwit.cli.words import tell
-from afterwit.errors import InvalidInput, ProviderError, StorageError
+from afterwit.errors import InvalidInput, ProviderError, Sentence, StorageError
 
 if TYPE_CHECKING:
     from afterwit.service import Afterwit, ImportReport
@@ -51,8 +51,16 @@ def export(session: Session, file: str, force: bool) -> None:
             stream.flush()
         return
     target = Path(file)
+    if target.is_dir():
+        raise InvalidInput(
+            Sentence("{path} is a directory.", path=file),
+            next_step=Sentence("Name a file in it, such as {file}.", file=target / "memories.jsonl"),
+        )
     if target.exists() and not force:
-        raise InvalidInput(f"{file} is already there.", next_step="Choose another name, or add --force to replace it.")
+        raise InvalidInput(
+            Sentence("{file} is already there.", file=file),
+            next_step="Choose another name, or add --force to replace it.",
+        )
     with session.memory() as memory, _appearing(target, force=force) as stream:
         with session.progress("export", memory.count(all_states=True)) as advance:
             counts = _write_lines(memory.export(), stream, advance)
@@ -111,12 +119,18 @@ def _mapped(path: Path) -> Generator[None]:
     try:
         yield
     except FileExistsError:
-        raise InvalidInput(f"{path} is already there.", next_step="Choose another name, or add --force.") from None
+        raise InvalidInput(
+            Sentence("{path} is already there.", path=path), next_step="Choose another name, or add --force."
+        ) from None
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
-            raise StorageError(f"Cannot write {path}: {error.strerror}.", next_step="Free some space.") from error
+            raise StorageError(
+                Sentence("Cannot write {path}: {strerror}.", path=path, strerror=error.strerror),
+                next_step="Free some space.",
+            ) from error
         raise InvalidInput(
-            f"Cannot use {path}: {error.strerror}.", next_step="Check the path and your rights there."
+            Sentence("Cannot use {path}: {strerror}.", path=path, strerror=error.strerror),
+            next_step="Check the path and your rights there.",
         ) from error
 
 
@@ -157,7 +171,8 @@ def _read(file: str) -> bytes:
         return Path(file).read_bytes()
     except OSError as error:
         raise InvalidInput(
-            f"Cannot read {file}: {error.strerror}.", next_step="Check the path and your rights."
+            Sentence("Cannot read {file}: {strerror}.", file=file, strerror=error.strerror),
+            next_step="Check the path and your rights.",
         ) from None
 
 
@@ -237,12 +252,12 @@ def _reindexed(rows: int, embedded: int, dropped: int) -> str:
 
 
 def missing_vectors(memory: "Afterwit") -> int:
-    """About how many memories have no vector of the current model; for the progress bar."""
+    """How many memories have no vector of the current model; 0 when it does not answer."""
     try:
         model = memory.embedder.model if memory.embedder is not None else ""
     except ProviderError:
         return 0
-    return max(0, memory.count(all_states=True) - memory.store.models(memory.space).get(model, 0))
+    return memory.store.count_without_vector(memory.space, model) if model else 0
 
 
 def _drop_old(memory: "Afterwit") -> int:
@@ -252,7 +267,7 @@ def _drop_old(memory: "Afterwit") -> int:
         model = embedder.model if embedder is not None else ""
     except ProviderError:
         model = ""
-    if not model or store.without_vector(space, model, limit=1):
+    if not model or store.count_without_vector(space, model):
         click.echo(tell("note", text=tell("old_kept")), err=True)
         return 0
     return sum(store.drop_vectors(space, name) for name in store.models(space) if name != model)
@@ -271,6 +286,9 @@ def embed_rows(session: Session, memory: "Afterwit", missing: int) -> int:
                 done = total
     except ProviderError as error:
         click.echo(tell("note", text=tell("embedded_later", reason=error)), err=True)
+    except KeyboardInterrupt:
+        click.echo(tell("embed_interrupted", done=done, missing=missing), err=True)
+        raise
     return done
 
 

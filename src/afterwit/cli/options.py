@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from afterwit.cli.session import Session
-from afterwit.errors import InvalidInput
+from afterwit.errors import InvalidInput, Sentence
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -27,7 +27,9 @@ class Text(click.ParamType):  # pyright: ignore[reportMissingTypeArgument]
         text = str(value)
         if any("\ud800" <= character <= "\udfff" for character in text):
             name = param.human_readable_name if param else "text"
-            raise InvalidInput(f"{name} is not valid UTF-8.", next_step="Use a terminal or file encoded in UTF-8.")
+            raise InvalidInput(
+                Sentence("{name} is not valid UTF-8.", name=name), next_step="Use a terminal or file encoded in UTF-8."
+            )
         return text
 
 
@@ -48,7 +50,8 @@ class JsonObject(Text):
         except ValueError as error:
             name = param.human_readable_name if param else "value"
             raise InvalidInput(
-                f"{name} is not JSON: {error}.", next_step="""Quote it for the shell: '{"value": "Shanghai"}'."""
+                Sentence("{name} is not JSON: {problem}.", name=name, problem=error),
+                next_step="""Quote it for the shell: '{"value": "Shanghai"}'.""",
             ) from None
 
 
@@ -66,7 +69,8 @@ def _set_override(context: click.Context, option: click.Parameter, value: str | 
         return
     if not value.strip():
         raise InvalidInput(
-            f"--{str(option.name).replace('_', '-')} is empty.", next_step="Give a value or leave it out."
+            Sentence("--{name} is empty.", name=str(option.name).replace("_", "-")),
+            next_step="Give a value or leave it out.",
         )
     context.ensure_object(Session).overrides[str(option.name)] = value
 
@@ -164,6 +168,11 @@ def decode(data: bytes, field: str) -> str:
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise InvalidInput(
-            f"{field} is not valid UTF-8: byte 0x{data[error.start]:02x} in line {line}.",
+            Sentence(
+                "{field} is not valid UTF-8: byte 0x{byte:02x} in line {line}.",
+                field=field,
+                byte=data[error.start],
+                line=line,
+            ),
             next_step="Convert it first, for example with `iconv -f GB18030 -t UTF-8`.",
         ) from None

@@ -20,7 +20,7 @@ def receipt_lines(receipt: Receipt, known: Mapping[str, Memory]) -> str:
         receipt: what a write or update did.
         known: id -> the memory as it is now.
     """
-    lines = [receipt_text(receipt)]
+    lines = [receipt_text(receipt, confirming=tell("confirm_kept_aside"))]
     for part in receipt.parts or (receipt,):
         if part.id in known:
             lines.append(f"  {_understood(known[part.id])}")

@@ -148,7 +148,8 @@ def _report_lines(found: "ReviewReport") -> str:
     from afterwit.serve.prose import quoted, receipt_text  # noqa: PLC0415 - brings the text layer along
 
     failed = [f"{id}: {quoted(error)}" for id, error in found.failed.items()]
-    return "\n".join([*map(receipt_text, found.receipts), *failed, quoted(found.message)])
+    receipts = [receipt_text(receipt, confirming=tell("confirm_kept_aside")) for receipt in found.receipts]
+    return "\n".join([*receipts, *failed, quoted(found.message)])
 
 
 @click.command("rollback", short_help="Take back what was written. 回滚。")

@@ -25,9 +25,11 @@ from afterwit.cli.reviewing import review, rollback
 from afterwit.cli.session import say_json
 from afterwit.cli.tasks import task
 from afterwit.cli.tending import clean, doctor, health, intents
+from afterwit.cli.usage import unknown_command, usage_error
+from afterwit.cli.wording import worded
 from afterwit.cli.words import tell
 from afterwit.cli.writing import forget, update, write
-from afterwit.errors import AfterwitError, InvalidInput, StorageError
+from afterwit.errors import AfterwitError, Sentence, StorageError
 from afterwit.serve.wire import answer_of, error_json
 
 #: Exit status after Ctrl-C: 128 + SIGINT, as shells expect.
@@ -73,6 +75,14 @@ class Root(click.Group):
         """Commands in the order in which one meets them."""
         return list(self.commands)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is meant; where there is none, what to use instead is said if it is known."""
+        if args and self.get_command(ctx, args[0]) is None and (answer := unknown_command(args[0], self)):
+            raise answer
+        return super().resolve_command(ctx, args)
+
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, *_: Any, **extra: Any) -> NoReturn:
         """Run and exit."""
         arguments = list(sys.argv[1:] if args is None else args)
@@ -112,11 +122,11 @@ def report(error: Exception, *, as_json: bool) -> int:
         traceback.print_exception(error)
     if as_json:
         with suppress(OSError):
-            say_json(error_json(known))
+            say_json(error_json(known, said=lambda text: worded(text, "en")))
             return answer_of(known).exit
-    click.echo(tell("error", message=known.message), err=True)
+    click.echo(tell("error", message=worded(known.message)), err=True)
     if known.next_step:
-        click.echo(tell("next_step", next_step=known.next_step), err=True)
+        click.echo(tell("next_step", next_step=worded(known.next_step)), err=True)
     return answer_of(known).exit
 
 
@@ -124,13 +134,13 @@ def _known(error: Exception) -> AfterwitError:
     match error:
         case AfterwitError():
             return error
-        case click.UsageError():
-            place = error.ctx.command_path if error.ctx else "afterwit"
-            return InvalidInput(error.format_message(), next_step=f"See `{place} --help`.")
         case click.ClickException():
-            return InvalidInput(error.format_message())
+            return usage_error(error)
         case OSError():
-            return StorageError(f"The system refused: {error}.", next_step="Check the disk and its free space.")
+            return StorageError(
+                Sentence("The system refused: {problem}.", problem=error),
+                next_step="Check the disk and its free space.",
+            )
         case _:
             return AfterwitError(
                 f"Internal error: {type(error).__name__}.",

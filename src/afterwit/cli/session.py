@@ -3,6 +3,7 @@
 import json
 import logging
 import sys
+import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from afterwit.cli.words import tell
 from afterwit.clock import utc_now
 from afterwit.config import Settings, load_settings
 from afterwit.records import Trust
@@ -18,6 +20,9 @@ from afterwit.records import Trust
 if TYPE_CHECKING:
     from afterwit.embedding import Embedder
     from afterwit.service import Afterwit
+
+#: Seconds between two lines of progress where no bar can be drawn.
+LINE_EVERY_S = 5.0
 
 
 @dataclass
@@ -91,7 +96,7 @@ class Session:
 
     @contextmanager
     def progress(self, label: str, length: int) -> Generator[Callable[[int], None]]:
-        """A progress bar on standard error, if a person sees it.
+        """A progress bar on standard error if it is a terminal, else a line now and then.
 
         Args:
             label: what is being done.
@@ -100,13 +105,33 @@ class Session:
         Yields:
             Call it with the number of steps that were done since the last call.
         """
-        hidden = self.as_json or not sys.stderr.isatty()
-        with click.progressbar(length=length, label=label, file=sys.stderr, hidden=hidden, show_pos=True) as bar:
+        if not self.as_json and not sys.stderr.isatty():
+            yield _Lines(label, length).update
+            return
+        with click.progressbar(length=length, label=label, file=sys.stderr, hidden=self.as_json, show_pos=True) as bar:
             yield bar.update
 
     def may_ask(self) -> bool:
         """Whether a question on the terminal would be answered by a person."""
         return not self.as_json and sys.stdin.isatty() and sys.stderr.isatty()
+
+
+class _Lines:
+    """Progress where no bar can be drawn, as in a log: a line on standard error now and then."""
+
+    def __init__(self, label: str, length: int) -> None:
+        self._label = label
+        self._length = length
+        self._done = 0
+        self._told_at = time.monotonic()
+
+    def update(self, steps: int) -> None:
+        """So many more steps were done; says so if nothing was said for a while and there is more to do."""
+        self._done += steps
+        now = time.monotonic()
+        if now - self._told_at >= LINE_EVERY_S and self._done < self._length:
+            self._told_at = now
+            click.echo(tell("progress", label=self._label, done=self._done, length=self._length), err=True)
 
 
 def say_json(values: Any) -> None:

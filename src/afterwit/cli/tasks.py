@@ -10,7 +10,7 @@ from afterwit.cli.options import JSON, TEXT, decode, given, json_option
 from afterwit.cli.session import Session, pass_session
 from afterwit.cli.words import language, tell
 from afterwit.clock import utc_now
-from afterwit.errors import InvalidInput
+from afterwit.errors import InvalidInput, Sentence
 
 if TYPE_CHECKING:
     from afterwit.service import RollbackPlan
@@ -123,9 +123,14 @@ def _read_steps(data: bytes) -> list[Any]:
         try:
             found = json.loads(line)
         except ValueError as error:
-            raise InvalidInput(f"Line {number} is not JSON: {error}.", next_step="Nothing was logged.") from None
+            raise InvalidInput(
+                Sentence("Line {number} is not JSON: {problem}.", number=number, problem=error),
+                next_step="Nothing was logged.",
+            ) from None
         if not isinstance(found, dict):
-            raise InvalidInput(f"Line {number} is no JSON object.", next_step="Nothing was logged.")
+            raise InvalidInput(
+                Sentence("Line {number} is no JSON object.", number=number), next_step="Nothing was logged."
+            )
         steps.append(found)
     return steps
 

@@ -100,6 +100,15 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "Meaning is not searched yet for what is new: {reason}",
         "新内容暂时不能按语义搜索：{reason}",
     ),
+    "embed_interrupted": (
+        "{done} of {missing} memories were embedded and stay so; `afterwit reindex` goes on from there.",
+        "{missing} 条记忆中已为 {done} 条生成向量并保留；再次运行 `afterwit reindex` 会接着做。",
+    ),
+    "confirm_kept_aside": (
+        "Confirm it with `afterwit update {{id}} --confirm`.",
+        "用 `afterwit update {{id}} --confirm` 确认。",
+    ),
+    "progress": ("{label}: {done} of {length}", "{label}：{done}/{length}"),
     "embeds_elsewhere": (
         "Another process is embedding this space; waiting for it.",
         "另一个进程正在为此空间生成向量，等待其完成。",

@@ -10,8 +10,9 @@ import click
 
 from afterwit.cli.options import JSON, TEXT, decode, given, json_option, read_text
 from afterwit.cli.session import Session, pass_session
+from afterwit.cli.wording import reworded, worded
 from afterwit.cli.words import tell
-from afterwit.errors import ANSWERS, InvalidInput
+from afterwit.errors import ANSWERS, InvalidInput, Sentence
 from afterwit.records import Memory, Outcome, Receipt
 from afterwit.serve.wire import error_json, receipt_json
 
@@ -111,15 +112,19 @@ def update(session: Session, memory_id: str, verdicts: tuple[str, ...], **fields
       afterwit update 4f1c09ab77d2 --done              # an intent; see afterwit intents
     """
     if len(verdicts) > 1:
-        raise InvalidInput("Several verdicts were given.", next_step=f"Give one of {_VERDICTS}.")
+        raise InvalidInput(
+            "Several verdicts were given.", next_step=Sentence("Give one of {verdicts}.", verdicts=_VERDICTS)
+        )
     if verdicts and fields.get("content") is not None:
         raise InvalidInput(
-            f"--content and --{verdicts[0]} do not go together.", next_step="Corrected words need no verdict; drop it."
+            Sentence("--content and --{verdict} do not go together.", verdict=verdicts[0]),
+            next_step="Corrected words need no verdict; drop it.",
         )
     chosen = given(fields) | ({"verdict": verdicts[0]} if verdicts else {})
     if not set(chosen) - {"reason"}:
         raise InvalidInput(
-            "Nothing to change was given.", next_step=f"Give --content, a verdict ({_VERDICTS}) or a field."
+            "Nothing to change was given.",
+            next_step=Sentence("Give --content, a verdict ({verdicts}) or a field.", verdicts=_VERDICTS),
         )
     with session.memory(embeds=fields.get("content") is not None) as memory:
         receipt = memory.update(memory_id, **chosen)  # pyright: ignore[reportArgumentType]
@@ -224,17 +229,23 @@ def _write_batch(memory: "Afterwit", batch: Sequence[tuple[int, str]], fields: A
 
 def _written_json(written: Written) -> dict[str, Any]:
     answers = {number: receipt_json(receipt) for number, receipt in written.receipts.items()}
-    answers |= {number: error_json(error) for number, error in written.refused.items()}
+    answers |= {
+        number: error_json(error, said=lambda text: worded(text, "en")) for number, error in written.refused.items()
+    }
     return {
         "counts": dict(written.counts()),
         "lines": [{"line": number} | answers[number] for number in sorted(answers)],
     }
 
 
+def _how_to_confirm(receipt: Receipt) -> str:
+    return tell("confirm_kept_aside").format(id=receipt.id) if receipt.outcome is Outcome.QUARANTINED else ""
+
+
 def _written_prose(written: Written, lines: int) -> str:
-    told = {number: str(error) for number, error in written.refused.items()}
+    told = {number: reworded(error) for number, error in written.refused.items()}
     told |= {
-        number: receipt.message
+        number: f"{receipt.message} {_how_to_confirm(receipt)}".rstrip()
         for number, receipt in written.receipts.items()
         if receipt.outcome in (Outcome.REJECTED, Outcome.QUARANTINED)
     }

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from afterwit.clock import to_us
 from afterwit.dates import chinese, english, spans
 from afterwit.dates.spans import Leaning, Span, Today
-from afterwit.errors import InvalidInput
+from afterwit.errors import InvalidInput, Sentence
 
 #: One to one, so that places in the text stay what they are.
 _PLAIN = str.maketrans(
@@ -178,7 +178,8 @@ def zone_of(timezone: str) -> tzinfo:
         return ZoneInfo(timezone)
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise InvalidInput(
-            f"There is no time zone {timezone!r}.", next_step="Use an IANA name such as Asia/Shanghai or Europe/Berlin."
+            Sentence("There is no time zone {timezone!r}.", timezone=timezone),
+            next_step="Use an IANA name such as Asia/Shanghai or Europe/Berlin.",
         ) from None
 
 

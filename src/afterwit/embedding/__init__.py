@@ -9,7 +9,7 @@ from afterwit.embedding.base import AsksApart, CachingEmbedder, Embedder, embed_
 from afterwit.embedding.combined import WEIGHTS, CombinedEmbedder, Part, combine
 from afterwit.embedding.hashing import HashEmbedder
 from afterwit.embedding.use import UseEmbedder
-from afterwit.errors import ConfigError
+from afterwit.errors import ConfigError, Sentence
 
 __all__ = [
     "AsksApart",
@@ -49,7 +49,10 @@ def open_embedder(settings: Settings) -> Embedder | None:
         case "openai" | "onnx" | "sentence-transformers", name if name:
             return CachingEmbedder(_named(settings, provider, name))
         case _:
-            raise ConfigError(f"Unknown embedder {settings.embedder!r}.", next_step=f"Use {CHOICES}.")
+            raise ConfigError(
+                Sentence("Unknown embedder {embedder!r}.", embedder=settings.embedder),
+                next_step=Sentence("Use {choices}.", choices=CHOICES),
+            )
 
 
 #: Models that come as packages, in the order in which a combination names them.
@@ -64,7 +67,10 @@ CHOICES = (
 
 def _installed(settings: Settings, names: list[str]) -> Embedder:
     if names != [name for name in _INSTALLED if name in names] or (len(names) > 1 and names[0] != "use"):
-        raise ConfigError(f"Unknown embedder {settings.embedder!r}.", next_step=f"Use {CHOICES}.")
+        raise ConfigError(
+            Sentence("Unknown embedder {embedder!r}.", embedder=settings.embedder),
+            next_step=Sentence("Use {choices}.", choices=CHOICES),
+        )
     if len(names) == 1:
         return _one(settings, names[0])
     return combine({name: _one(settings, name) for name in names})

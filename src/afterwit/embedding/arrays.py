@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from afterwit.directories import make_private
+
 _FORMAT = "afterwit-arrays-1"
 _ALIGNMENT = 64
 
@@ -34,7 +36,7 @@ def write(path: Path, arrays: Mapping[str, NDArray[Any]]) -> bool:
     header = _header(arrays)
     temporary: Path | None = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_private(path.parent)
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, suffix=".tmp", delete=False) as file:
             temporary = Path(file.name)
             file.write(len(header).to_bytes(8, "little") + header)

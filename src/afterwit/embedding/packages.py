@@ -8,7 +8,7 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-from afterwit.errors import ConfigError, ProviderError
+from afterwit.errors import ConfigError, ProviderError, Sentence
 
 
 def require(
@@ -29,9 +29,20 @@ def require(
     for module in modules:
         if importlib.util.find_spec(module) is None:
             raise ConfigError(
-                f"The {setting} {value!r} needs the package {module}, which is not installed.",
-                next_step=f"Run pip install '{install}', or "
-                + (f"set {setting} to {otherwise}." if otherwise else f"leave {setting} empty."),
+                Sentence(
+                    "The {setting} {value!r} needs the package {module}, which is not installed.",
+                    setting=setting,
+                    value=value,
+                    module=module,
+                ),
+                next_step=Sentence(
+                    "Run pip install '{install}', or set {setting} to {otherwise}."
+                    if otherwise
+                    else "Run pip install '{install}', or leave {setting} empty.",
+                    install=install,
+                    setting=setting,
+                    otherwise=otherwise,
+                ),
             )
 
 
@@ -43,7 +54,10 @@ def package_dir(module: str) -> Path:
     """
     spec = importlib.util.find_spec(module)
     if spec is None or spec.origin is None:
-        raise ProviderError(f"The module {module} is not installed.", next_step="Install it, or set embedder to use.")
+        raise ProviderError(
+            Sentence("The module {module} is not installed.", module=module),
+            next_step="Install it, or set embedder to use.",
+        )
     return Path(spec.origin).parent
 
 
@@ -87,6 +101,7 @@ def _digest(stamped: tuple[tuple[Path, int, int], ...]) -> str:
                 )
         except OSError as error:
             raise ProviderError(
-                f"Cannot read {path}: {error.strerror}.", next_step="Check the file and its rights."
+                Sentence("Cannot read {path}: {strerror}.", path=path, strerror=error.strerror),
+                next_step="Check the file and its rights.",
             ) from error
     return total.hexdigest()[:8]

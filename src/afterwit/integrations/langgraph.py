@@ -136,7 +136,9 @@ def _value(memory: Memory) -> Values:
 
 def _check_page(limit: int, offset: int) -> None:
     if limit < 0 or offset < 0:
-        raise InvalidInput(f"limit and offset must not be negative, not {limit} and {offset}.")
+        raise InvalidInput(
+            f"limit and offset must not be negative, not {limit} and {offset}.", next_step="Begin with offset 0."
+        )
 
 
 # --- what an item is found by -----------------------------------------------------------------------

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+#: How what is kept aside is confirmed; only the user may say so.
+_CONFIRMING = 'If the user agrees, call memory_update with memory_id="{id}", verdict="confirm", source="user".'
+
 INTERNAL_ERROR = "Internal error; nothing is known to be changed."
 INTERNAL_NEXT_STEP = "Go on without this call, and tell the user to look into the server's log."
 
@@ -51,7 +54,7 @@ def call(get_service: "Callable[[], Afterwit]", name: str, arguments: Mapping[st
 
 def _write(service: "Afterwit", given: dict[str, Any]) -> Called:
     receipt = service.write(given.pop("content"), **given)
-    return Called(prose.receipt_text(receipt), wire.receipt_json(receipt))
+    return Called(prose.receipt_text(receipt, confirming=_CONFIRMING), wire.receipt_json(receipt))
 
 
 def _search(service: "Afterwit", given: dict[str, Any]) -> Called:
@@ -62,12 +65,12 @@ def _search(service: "Afterwit", given: dict[str, Any]) -> Called:
 
 def _update(service: "Afterwit", given: dict[str, Any]) -> Called:
     receipt = service.update(given.pop("memory_id"), **given)
-    return Called(prose.receipt_text(receipt), wire.receipt_json(receipt))
+    return Called(prose.receipt_text(receipt, confirming=_CONFIRMING), wire.receipt_json(receipt))
 
 
 def _forget(service: "Afterwit", given: dict[str, Any]) -> Called:
     receipt = service.forget(given.pop("memory_id"), **given)
-    return Called(prose.receipt_text(receipt), wire.receipt_json(receipt))
+    return Called(prose.receipt_text(receipt, confirming=_CONFIRMING), wire.receipt_json(receipt))
 
 
 def _summarize(service: "Afterwit", given: dict[str, Any]) -> Called:

@@ -104,7 +104,7 @@ def read_event(payload: Any, *, event: str = "", client: str = "") -> _Told:
         InvalidInput: no object, or an unknown event.
     """
     if not isinstance(payload, Mapping):
-        raise InvalidInput("A hook's input must be a JSON object.")
+        raise InvalidInput("A hook's input must be a JSON object.", next_step="Let the client run the hook.")
     told = cast("Mapping[str, Any]", payload)
     name = str(told.get("hook_event_name") or event)
     known = EVENTS.get(name.replace("_", "").replace("-", "").casefold())

@@ -32,7 +32,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from afterwit import __version__, door
 from afterwit.config import Settings
-from afterwit.errors import AfterwitError, ConfigError, Forbidden, InvalidInput, StorageError, Unauthenticated
+from afterwit.errors import AfterwitError, ConfigError, Forbidden, InvalidInput, Sentence, StorageError, Unauthenticated
 from afterwit.serve.daemon import Daemon, ended_by_signals
 from afterwit.serve.mcp import build_server
 from afterwit.serve.opening import log_to_stderr
@@ -70,13 +70,15 @@ def read_api_key(host: str, environ: Mapping[str, str] | None = None) -> str:
     key = (os.environ if environ is None else environ).get(API_KEY_VARIABLE, "").strip()
     if key and (len(key) < MIN_KEY_CHARS or not key.isascii()):
         raise ConfigError(
-            f"{API_KEY_VARIABLE} must be at least {MIN_KEY_CHARS} ASCII characters.",
+            Sentence(
+                "{variable} must be at least {least} ASCII characters.", variable=API_KEY_VARIABLE, least=MIN_KEY_CHARS
+            ),
             next_step='Make one with: python -c "import secrets; print(secrets.token_urlsafe(32))"',
         )
     if not key and not is_loopback(host):
         raise ConfigError(
-            f"{host} can be reached by others, and no API key is set.",
-            next_step=f"Set {API_KEY_VARIABLE}, or listen on 127.0.0.1.",
+            Sentence("{host} can be reached by others, and no API key is set.", host=host),
+            next_step=Sentence("Set {variable}, or listen on 127.0.0.1.", variable=API_KEY_VARIABLE),
         )
     return key
 
@@ -301,7 +303,10 @@ def _listen(host: str, port: int) -> socket.socket:
         listening.bind(family[4])
     except OSError as error:
         raise ConfigError(
-            f"Cannot listen on {host} port {port}: {error.strerror or error}.", next_step="Choose another host or port."
+            Sentence(
+                "Cannot listen on {host} port {port}: {problem}.", host=host, port=port, problem=error.strerror or error
+            ),
+            next_step="Choose another host or port.",
         ) from error
     return listening
 
@@ -314,8 +319,11 @@ def _place(settings: Settings) -> door.Place:
         return door.place_of(str(settings.data_dir))
     except door.NoDaemon as error:
         raise StorageError(
-            f"Sessions on this machine cannot be served: {error}.",
-            next_step=f"Set {door.TRANSPORT_VARIABLE}=tcp for them and for this, or give both another directory.",
+            Sentence("Sessions on this machine cannot be served: {problem}.", problem=error),
+            next_step=Sentence(
+                "Set {variable}=tcp for them and for this, or give both another directory.",
+                variable=door.TRANSPORT_VARIABLE,
+            ),
         ) from error
 
 
@@ -333,7 +341,12 @@ def _ask(place: door.Place, want: str) -> dict[str, Any] | None:
     if answer.get("kind") == "serve":
         where = f" at {answer['url']}" if answer.get("url") else ""
         raise ConfigError(
-            f"{place.data_dir} is served already{where} (process {answer['pid']}).",
+            Sentence(
+                "{data_dir} is served already{where} (process {process}).",
+                data_dir=place.data_dir,
+                where=where,
+                process=answer["pid"],
+            ),
             next_step="Use that address, end that server first (`afterwit daemon stop`), or serve another --data-dir.",
         )
     return answer
@@ -344,7 +357,8 @@ def _try_lock(place: door.Place) -> int | None:
         return door.try_lock(place.lock)
     except door.NoDaemon as error:
         raise StorageError(
-            f"The data directory cannot be locked: {error}.", next_step="Make room there, or make it writable."
+            Sentence("The data directory cannot be locked: {problem}.", problem=error),
+            next_step="Make room there, or make it writable.",
         ) from error
 
 
@@ -365,7 +379,8 @@ def _take_over(place: door.Place) -> int:
             _say(f"The daemon in the background (process {answer.get('pid', '?')}) gives way{staying}.")
         if time.monotonic() > deadline:
             raise StorageError(
-                f"{place.lock} is held by a process that does not answer.", next_step="End that process, or wait."
+                Sentence("{lock} is held by a process that does not answer.", lock=place.lock),
+                next_step="End that process, or wait.",
             )
         time.sleep(0.05)
     return held

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from afterwit.errors import AfterwitError
 from afterwit.messages import say
-from afterwit.records import Link, LinkType, Memory, Receipt, Use, short_id
+from afterwit.records import Link, LinkType, Memory, Outcome, Receipt, Use, short_id
 from afterwit.serve.wire import NOTE, NOTE_ZH, age, delimiter, trust_word
 from afterwit.text import language
 from afterwit.vocabulary import FENCE
@@ -74,13 +74,20 @@ def error_text(error: AfterwitError) -> str:
     return str(error)
 
 
-def receipt_text(receipt: Receipt) -> str:
-    """One line per statement: outcome, id, sentence, and the other memories concerned."""
+def receipt_text(receipt: Receipt, *, confirming: str = "") -> str:
+    """One line per statement: outcome, id, sentence, and the other memories concerned.
+
+    Args:
+        receipt: what a write or update did.
+        confirming: how the door confirms what is kept aside, with {id} in it.
+    """
     named = f" [m:{receipt.id}]" if receipt.id else f" ({', '.join(receipt.reasons)})" if receipt.reasons else ""
     line = f"{receipt.outcome.value}{named}: {defused(receipt.message)}"
     if receipt.related and not receipt.parts:
         line += " " + ", ".join(f"[m:{id}]" for id in receipt.related)
-    return "\n".join([line, *(f"- {receipt_text(part)}" for part in receipt.parts)])
+    if confirming and receipt.outcome is Outcome.QUARANTINED:
+        line += f" {confirming.format(id=receipt.id)}"
+    return "\n".join([line, *(f"- {receipt_text(part, confirming=confirming)}" for part in receipt.parts)])
 
 
 def search_text(answer: "SearchAnswer", *, query: str, now: datetime, fence: bool = True) -> str:

@@ -5,7 +5,7 @@ than there is; `prose` renders the same for reading.
 """
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -36,9 +36,15 @@ def answer_of(error: AfterwitError) -> Answer:
     return next(ANSWERS[cls] for cls in type(error).__mro__ if cls in ANSWERS)
 
 
-def error_json(error: AfterwitError) -> Values:
-    """`{"error": {"code", "message", "next_step"}}`; `next_step` only when there is one."""
-    return {"error": filled({"code": answer_of(error).code, "message": error.message, "next_step": error.next_step})}
+def error_json(error: AfterwitError, *, said: Callable[[str], str] = str) -> Values:
+    """`{"error": {"code", "message", "next_step"}}`; `next_step` only when there is one.
+
+    Args:
+        error: of the library.
+        said: gives its sentences in the door's own words.
+    """
+    told = {"message": said(error.message), "next_step": said(error.next_step)}
+    return {"error": filled({"code": answer_of(error).code} | told)}
 
 
 # --- answers -------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from afterwit.config import Settings, load_settings
 from afterwit.digest import Digest, digest
 from afterwit.embedding import Embedder, open_embedder, to_vector
 from afterwit.entities import entities_of
-from afterwit.errors import Conflict, InvalidInput, NotFound, ProviderError
+from afterwit.errors import Conflict, InvalidInput, NotFound, ProviderError, Sentence
 from afterwit.extract import prepare
 from afterwit.llm import LLM, open_llm
 from afterwit.llm.metered import within_budget
@@ -54,6 +54,8 @@ from afterwit.service.options import (
     SearchOptions,
     UpdateFields,
     WriteFields,
+    check_digest_budget,
+    check_page,
     moment,
     read_filter,
 )
@@ -386,7 +388,7 @@ class Afterwit(Extracting, Tending, Attending, Upkeep, Keeping):
                 return apply_fields(tx, memory, update)
             if memory.status not in (Status.ACTIVE, Status.QUARANTINED):
                 raise Conflict(
-                    f"This memory is {memory.status.value} and cannot be corrected.",
+                    Sentence("This memory is {status} and cannot be corrected.", status=memory.status.value),
                     next_step="Correct the one that replaced it, or write a new one.",
                 )
             receipt = apply_correction(tx, memory, new, vectors.get(new.id), update.reason)
@@ -436,15 +438,20 @@ class Afterwit(Extracting, Tending, Attending, Upkeep, Keeping):
         )
         if len(wanted) < SHORT_ID:
             raise InvalidInput(
-                f"{memory_id!r} is too short for an id.", next_step=f"Give at least {SHORT_ID} characters of it."
+                Sentence("{memory_id!r} is too short for an id.", memory_id=memory_id),
+                next_step=Sentence("Give at least {least} characters of it.", least=SHORT_ID),
             )
         found = self.store.ids_starting_with(self.space, wanted, limit=2)
         if not found:
             raise NotFound(
-                f"There is no memory {memory_id!r} here.", next_step="Search for it, or list memories to see their ids."
+                Sentence("There is no memory {memory_id!r} here.", memory_id=memory_id),
+                next_step="Search for it, or list memories to see their ids.",
             )
         if len(found) > 1 and wanted not in found:
-            raise InvalidInput(f"Several memories have an id like {memory_id!r}.", next_step="Give the whole id.")
+            raise InvalidInput(
+                Sentence("Several memories have an id like {memory_id!r}.", memory_id=memory_id),
+                next_step="Give the whole id.",
+            )
         return wanted if wanted in found else found[0]
 
     def get(self, memory_id: str) -> Memory:
@@ -459,7 +466,9 @@ class Afterwit(Extracting, Tending, Attending, Upkeep, Keeping):
     def _current(self, reader: Any, id: str) -> Memory:
         memory: Memory | None = reader.get(self.space, [id]).get(id)
         if memory is None:
-            raise NotFound(f"There is no memory {id!r} here any more.")
+            raise NotFound(
+                Sentence("There is no memory {id!r} here any more.", id=id), next_step="Search for what there is now."
+            )
         return memory
 
     def list(
@@ -476,8 +485,7 @@ class Afterwit(Extracting, Tending, Attending, Upkeep, Keeping):
         Raises:
             InvalidInput: malformed keys or numbers.
         """
-        if not 1 <= limit <= 1000 or offset < 0:
-            raise InvalidInput("limit must be from 1 to 1000 and offset not negative.")
+        check_page(limit, offset)
         where = self._listing(options, all_states=all_states)
         return self.store.find(self.space, where, order=Order.NEWEST, limit=limit, offset=offset)
 
@@ -552,8 +560,7 @@ class Afterwit(Extracting, Tending, Attending, Upkeep, Keeping):
         Raises:
             InvalidInput: malformed scope, topic, time or budget.
         """
-        if not 20 <= budget_tokens <= 20_000:
-            raise InvalidInput(f"budget_tokens must be from 20 to 20000, not {budget_tokens}.")
+        check_digest_budget(budget_tokens)
         options: SearchOptions = {"scopes": [scope] if scope else [], "topics": [topic] if topic else []}
         if since is not None:
             options["since"] = since

@@ -5,7 +5,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from afterwit.errors import InvalidInput
+from afterwit.errors import InvalidInput, Sentence
 
 
 def replace_file(path: Path, content: str) -> None:
@@ -31,6 +31,6 @@ def replace_file(path: Path, content: str) -> None:
         with suppress(OSError):
             Path(temporary).unlink()
         raise InvalidInput(
-            f"{path} cannot be written: {error.strerror or error}.",
+            Sentence("{path} cannot be written: {problem}.", path=path, problem=error.strerror or error),
             next_step="Choose a file in a directory that you may write.",
         ) from error

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from afterwit import text
 from afterwit.documents import Passage, addresses_the_agent, passages
-from afterwit.errors import InvalidInput
+from afterwit.errors import InvalidInput, Sentence
 from afterwit.gate import judge
 from afterwit.records import (
     Add,
@@ -180,7 +180,7 @@ def _files_of(path: Path) -> tuple[Path, list[tuple[str, Path]]]:
         InvalidInput: there is no such file or folder, or it holds too many files.
     """
     if not path.exists():
-        raise InvalidInput(f"There is no file or folder {path}.", next_step="Check the path.")
+        raise InvalidInput(Sentence("There is no file or folder {path}.", path=path), next_step="Check the path.")
     if not path.is_dir():
         return path, [(path.name, path)]
     found: list[tuple[str, Path]] = []
@@ -192,7 +192,10 @@ def _files_of(path: Path) -> tuple[Path, list[tuple[str, Path]]]:
                 continue
             found.append((file.relative_to(path).as_posix(), file))
             if len(found) > MAX_FILES:
-                raise InvalidInput(f"{path} holds more than {MAX_FILES} documents.", next_step="Name its parts.")
+                raise InvalidInput(
+                    Sentence("{path} holds more than {most} documents.", path=path, most=MAX_FILES),
+                    next_step="Name its parts.",
+                )
     return path, sorted(found)
 
 

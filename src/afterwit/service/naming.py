@@ -7,7 +7,7 @@ from datetime import datetime
 
 from afterwit import text
 from afterwit.entities import Names, bare, entities_of, is_about, key_of, names_of, taught_aliases
-from afterwit.errors import Conflict, Forbidden, InvalidInput, NotFound
+from afterwit.errors import Conflict, Forbidden, InvalidInput, NotFound, Sentence
 from afterwit.recall import Question
 from afterwit.records import Alias, Change, DropAlias, KeyFilter, Memory, Outcome, Receipt, SetAlias, Trust
 from afterwit.service.writing import Writer
@@ -90,8 +90,8 @@ class Naming:
             known = {item.alias: item for item in tx.aliases(self.space)}
             if folded not in known:
                 raise NotFound(
-                    f"{alias!r} is no other name of anything here.",
-                    next_step="`aliases()` or `afterwit entity list` shows the names there are.",
+                    Sentence("{alias!r} is no other name of anything here.", alias=alias),
+                    next_step="List the entities to see their names.",
                 )
             tx.apply([DropAlias(folded, reason)])
             return known[folded]
@@ -118,7 +118,10 @@ class Naming:
         aliases = tuple(item for item in self.aliases() if item.alias in mine or item.name in mine)
         memories = self._memories_about(mine)
         if not (aliases or memories):
-            raise NotFound(f"Nothing is known of {name!r} here.", next_step="`afterwit entity list` shows the names.")
+            raise NotFound(
+                Sentence("Nothing is known of {name!r} here.", name=name),
+                next_step="List the entities to see their names.",
+            )
         beside = Counter(
             other for memory in memories for other in entities_of(self.store, self.space, memory) if other not in mine
         )
@@ -140,7 +143,7 @@ class Naming:
     def _join(self, alias: str, name: str) -> Alias:
         self._require_trust()
         if alias == name:
-            raise InvalidInput(f"{alias!r} is one name.", next_step="Give two different names.")
+            raise InvalidInput(Sentence("{alias!r} is one name.", alias=alias), next_step="Give two different names.")
         if alias == USER:
             alias, name = name, alias
         now = self._clock()
@@ -152,8 +155,13 @@ class Naming:
                 return known.get(alias) or known.get(name) or made
             if alias in known:
                 raise Conflict(
-                    f"{alias!r} already stands for {known[alias].name!r}.",
-                    next_step=f"Split {alias!r} first, or merge {known[alias].name!r} with {name!r}.",
+                    Sentence("{alias!r} already stands for {name!r}.", alias=alias, name=known[alias].name),
+                    next_step=Sentence(
+                        "Split {alias!r} first, or merge {name!r} with {other!r}.",
+                        alias=alias,
+                        name=known[alias].name,
+                        other=name,
+                    ),
                 )
             tx.apply([SetAlias(made)])
         return made
@@ -207,7 +215,7 @@ def subject_names(reader: Reader, space: str, subject: str) -> tuple[str, ...]:
 def _folded(name: str, field: str) -> str:
     folded = key_of(fold_subject(text.check_text(name, field=field, max_bytes=1000)))
     if not folded:
-        raise InvalidInput(f"{field} is empty.")
+        raise InvalidInput(Sentence("{field} is empty.", field=field), next_step="Pass at least one word.")
     return folded
 
 

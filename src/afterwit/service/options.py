@@ -8,7 +8,7 @@ from typing import Any, TypedDict, cast
 
 from afterwit.clock import parse_time, to_us
 from afterwit.config import Settings
-from afterwit.errors import InvalidInput
+from afterwit.errors import InvalidInput, Sentence
 from afterwit.recall import Question
 from afterwit.records import GLOBAL, Json, KeyFilter, Kind, Source, Status
 from afterwit.text import check_text
@@ -18,6 +18,10 @@ from afterwit.vocabulary import fold_kind, fold_scope, fold_source, fold_subject
 MAX_K = 50
 #: Most tokens of an answer that may be asked for.
 MAX_BUDGET = 20_000
+#: Least tokens of a digest: one sentence and where it is from.
+MIN_DIGEST = 20
+#: Most memories of one page of a listing.
+MAX_PAGE = 1000
 #: Most UTF-8 bytes of a memory's text, of its source words, and of a query.
 MAX_TEXT_BYTES = 16_384
 #: Most UTF-8 bytes of a text that may hold several statements; longer ones are refused unread.
@@ -127,7 +131,7 @@ def read_fields(given: Mapping[str, Any], *, now: datetime) -> Fields:
     happened_at = _moment(given, "happened_at")
     if happened_at is not None and happened_at > now + _CLOCK_SKEW:
         raise InvalidInput(
-            f"happened_at lies in the future: {happened_at.isoformat()}.",
+            Sentence("happened_at lies in the future: {happened_at}.", happened_at=happened_at.isoformat()),
             next_step="For something that begins later use valid_from.",
         )
     valid_from, valid_to = _moment(given, "valid_from"), _moment(given, "expires_at")
@@ -185,6 +189,9 @@ def read_filter(given: Mapping[str, Any], *, now: datetime, as_of: datetime | No
     role = fold_role(given.get("role", ""))
     scopes = dict.fromkeys((GLOBAL, *(fold_scope(scope) for scope in _words(given, "scopes"))))
     past = (Status.ACTIVE, Status.SUPERSEDED, Status.EXPIRED)
+    since, until = _moment(given, "since"), _moment(given, "until")
+    if since is not None and until is not None and until <= since:
+        raise InvalidInput("until is not after since.", next_step="Swap them or leave one out.")
     return KeyFilter(
         scopes=tuple(scopes),
         roles=("", role) if role else ("",),
@@ -196,14 +203,16 @@ def read_filter(given: Mapping[str, Any], *, now: datetime, as_of: datetime | No
         proven_only=_is_action(_text(given, "purpose", 100)),
         valid_at=as_of or now,
         known_at=_moment(given, "known_at"),
-        happened_from=_moment(given, "since"),
-        happened_to=_moment(given, "until"),
+        happened_from=since,
+        happened_to=until,
     )
 
 
 def _is_action(purpose: str) -> bool:
     if purpose not in ("", "answer", "action"):
-        raise InvalidInput(f"Unknown purpose {purpose!r}.", next_step='Use "answer" or "action".')
+        raise InvalidInput(
+            Sentence("Unknown purpose {purpose!r}.", purpose=purpose), next_step='Use "answer" or "action".'
+        )
     return purpose == "action"
 
 
@@ -241,7 +250,10 @@ def _words(given: Mapping[str, Any], field: str) -> list[str]:
         return [value]
     items = cast("Sequence[Any]", value)
     if not isinstance(value, Sequence) or not all(isinstance(item, str) for item in items):
-        raise InvalidInput(f"{field} must be a list of texts.", next_step=f'For example {field}=["a", "b"].')
+        raise InvalidInput(
+            Sentence("{field} must be a list of texts.", field=field),
+            next_step=Sentence('For example {field}=["a", "b"].', field=field),
+        )
     return list(items)
 
 
@@ -257,7 +269,10 @@ def json_object(value: Any, field: str) -> Json | None:
     if value is None:
         return None
     if not isinstance(value, Mapping):
-        raise InvalidInput(f"{field} must be an object.", next_step=f"For example {_EXAMPLES[field]}.")
+        raise InvalidInput(
+            Sentence("{field} must be an object.", field=field),
+            next_step=Sentence("For example {example}.", example=_EXAMPLES[field]),
+        )
     return check_json(cast("Json", value), field)
 
 
@@ -275,17 +290,47 @@ def check_json(value: Json, field: str) -> Json:
         dumped = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise InvalidInput(
-            f"{field} is not JSON: {error}.", next_step="Use texts, numbers, lists and objects."
+            Sentence("{field} is not JSON: {problem}.", field=field, problem=error),
+            next_step="Use texts, numbers, lists and objects.",
         ) from None
     check_text(dumped, field=field, max_bytes=MAX_TEXT_BYTES)
     return json.loads(dumped)
+
+
+def check_page(limit: int, offset: int) -> None:
+    """Let through the page of a listing.
+
+    Raises:
+        InvalidInput: `limit` is not from 1 to 1000, or `offset` is negative.
+    """
+    if not 1 <= limit <= MAX_PAGE:
+        raise InvalidInput(
+            Sentence("limit must be a whole number from 1 to {most}, not {limit}.", most=MAX_PAGE, limit=limit),
+            next_step="Ask for one page, and for the next one with offset.",
+        )
+    if offset < 0:
+        raise InvalidInput(
+            Sentence("offset must not be negative, not {offset}.", offset=offset), next_step="Begin with 0."
+        )
+
+
+def check_digest_budget(budget_tokens: int) -> None:
+    """Let through the budget of a digest.
+
+    Raises:
+        InvalidInput: it is not from 20 to 20000.
+    """
+    _whole(budget_tokens, "budget_tokens", MIN_DIGEST, MAX_BUDGET, budget_tokens)
 
 
 def _share(value: Any) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
-        raise InvalidInput(f"confidence must be a number from 0 to 1, not {value!r}.")
+        raise InvalidInput(
+            Sentence("confidence must be a number from 0 to 1, not {value!r}.", value=value),
+            next_step="Give 0 for a guess, 1 for what is certain, 0.8 for what is likely.",
+        )
     return float(value)
 
 
@@ -293,7 +338,16 @@ def _whole(value: Any, field: str, low: int, high: int, default: int) -> int:
     if value is None:
         return default
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise InvalidInput(f"{field} must be a whole number from {low} to {high}, not {value!r}.")
+        raise InvalidInput(
+            Sentence(
+                "{field} must be a whole number from {low} to {high}, not {value!r}.",
+                field=field,
+                low=low,
+                high=high,
+                value=value,
+            ),
+            next_step=Sentence("Give a number in that range, or leave {field} out.", field=field),
+        )
     return value
 
 
@@ -301,7 +355,8 @@ def _known(given: Mapping[str, Any], wanted: Any) -> None:
     unknown = sorted(set(given) - set(wanted.__annotations__))
     if unknown:
         raise InvalidInput(
-            f"Unknown parameter {unknown[0]!r}.", next_step=f"Use one of: {', '.join(wanted.__annotations__)}."
+            Sentence("Unknown parameter {name!r}.", name=unknown[0]),
+            next_step=Sentence("Use one of: {names}.", names=", ".join(wanted.__annotations__)),
         )
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, cast
 
 from afterwit.codec import decode, dump_line, encode
-from afterwit.errors import InvalidInput
+from afterwit.errors import InvalidInput, Sentence
 from afterwit.records import Alias, KeyFilter, Link, Memory, Restore, Step, Task, Use
 from afterwit.storage import Order, Store, Transaction
 
@@ -105,11 +105,15 @@ def _read(line: str, number: int, space: str) -> tuple[str, Any] | None:
             _check_header(name, fields)
             return None
         if name not in _RECORDS:
-            raise InvalidInput(f"unknown record {name!r}")
+            raise InvalidInput(Sentence("unknown record {name!r}", name=name))
         return name, decode(_RECORDS[name], fields | {"space": space})
     except (ValueError, InvalidInput) as error:
         raise InvalidInput(
-            f"Line {number} cannot be imported: {error}",
+            Sentence(
+                "Line {number} cannot be imported: {problem}",
+                number=number,
+                problem=error.message if isinstance(error, InvalidInput) else error,
+            ),
             next_step="Nothing was changed. Use a file made by `afterwit export`.",
         ) from error
 
@@ -118,7 +122,9 @@ def _check_header(name: str, fields: dict[str, Any]) -> None:
     if name != "afterwit":
         raise InvalidInput("the first line is not the header of an export")
     if fields.get("format") != FORMAT:
-        raise InvalidInput(f"format {fields.get('format')!r} is not known to this version; update Afterwit")
+        raise InvalidInput(
+            Sentence("format {format!r} is not known to this version; update Afterwit", format=fields.get("format"))
+        )
 
 
 def _is_known(tx: Transaction, space: str, record: Any) -> bool:

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from uuid import uuid4
 
 from afterwit import text
-from afterwit.errors import AfterwitError, Conflict, InvalidInput, StorageError, TooManyRequests
+from afterwit.errors import AfterwitError, Conflict, InvalidInput, Sentence, StorageError, TooManyRequests
 from afterwit.matters import same_action, same_matter
 from afterwit.messages import say
 from afterwit.records import (
@@ -133,7 +133,10 @@ class Reviewing(Searching):
             Conflict: the task still runs.
         """
         if limit is not None and limit < 1:
-            raise InvalidInput(f"limit must be at least 1, not {limit}.")
+            raise InvalidInput(
+                Sentence("limit must be at least 1, not {limit}.", limit=limit),
+                next_step="Give a number in that range, or leave it out.",
+            )
         if with_llm and self.llm is None:
             raise InvalidInput("No language model is configured.", next_step='Set llm, for example "ollama:qwen3:4b".')
         asks = self.llm is not None and with_llm is not False
@@ -334,7 +337,10 @@ class Reviewing(Searching):
             InvalidInput: count out of range.
         """
         if not 1 <= count <= 200:
-            raise InvalidInput(f"count must be from 1 to 200, not {count}.")
+            raise InvalidInput(
+                Sentence("count must be from 1 to 200, not {count}.", count=count),
+                next_step="Give a number in that range.",
+            )
         now = self._clock()
         drawn = seed or f"{now:%G-W%V}"
         rows = every(self.store, self.space, KeyFilter())

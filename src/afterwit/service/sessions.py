@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any, cast
 from uuid import uuid4
 
-from afterwit.errors import AfterwitError, InvalidInput
+from afterwit.directories import make_private
+from afterwit.errors import AfterwitError, InvalidInput, Sentence
 from afterwit.records import KeyFilter, LogStep, OpenTask, Receipt, Step, Task, TaskStatus
 from afterwit.review.attempts import attempts_of
 from afterwit.review.lessons import review_steps
@@ -326,13 +327,16 @@ class Sessions(Tasks):
             return
         content = json.dumps([note.mark, note.opening, note.is_open, note.changes])
         with suppress(OSError, AfterwitError):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_private(path.parent)
             replace_file(path, content)
 
 
 def _file(path: Path, client: str, session_id: str) -> SessionFile:
     if path.is_dir():
-        raise InvalidInput(f"{path} is a folder.", next_step="Name a session's file; sessions_in lists those in it.")
+        raise InvalidInput(
+            Sentence("{path} is a folder.", path=path),
+            next_step="Name a session's file; sessions_in lists those in it.",
+        )
     found = sessions_in(path, client=client)
     if len(found) == 1 and not found[0].session_id:
         return found[0]
@@ -341,10 +345,15 @@ def _file(path: Path, client: str, session_id: str) -> SessionFile:
             return one
     if found and not session_id:
         raise InvalidInput(
-            f"{path} holds {len(found)} sessions, so it must be said which one is meant.",
+            Sentence(
+                "{path} holds {count} sessions, so it must be said which one is meant.", path=path, count=len(found)
+            ),
             next_step="Pass session_id, or a file that holds one session.",
         )
-    raise InvalidInput(f"There is no session {session_id} in {path}.", next_step="Check the path and the id.")
+    raise InvalidInput(
+        Sentence("There is no session {session_id} in {path}.", session_id=session_id, path=path),
+        next_step="Check the path and the id.",
+    )
 
 
 def _mark(file: SessionFile) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Required, TypedDict, cast
 
-from afterwit.errors import InvalidInput
+from afterwit.errors import InvalidInput, Sentence
 from afterwit.records import GLOBAL, Json, Step, Task, TaskStatus, new_id
 from afterwit.service.options import Moment, fold_role, json_object, known_only, moment
 from afterwit.text import check_text
@@ -140,7 +140,8 @@ def read_outcome(word: str) -> TaskStatus | None:
     status = _STATUS_OF.get(check_text(word, field="outcome", max_bytes=200).strip().casefold().replace(" ", "_"))
     if status is None:
         raise InvalidInput(
-            f"Unknown outcome {word!r}.", next_step='Use "success", "failure" or "abandoned"; say more in summary.'
+            Sentence("Unknown outcome {word!r}.", word=word),
+            next_step='Use "success", "failure" or "abandoned"; say more in summary.',
         )
     return status
 
@@ -155,10 +156,16 @@ def read_step(given: Mapping[str, Any], *, task: Task, now: datetime) -> Step:
     action = check_text(given.get("action"), field="action", max_bytes=200).strip()
     ok = given.get("ok")
     if ok is not None and not isinstance(ok, bool):
-        raise InvalidInput(f"ok must be true, false or left out, not {ok!r}.")
+        raise InvalidInput(
+            Sentence("ok must be true, false or left out, not {ok!r}.", ok=ok),
+            next_step="Leave it out if you cannot tell.",
+        )
     happened_at = moment(given.get("happened_at"), "happened_at") or now
     if happened_at > now + _CLOCK_SKEW:
-        raise InvalidInput(f"happened_at lies in the future: {happened_at.isoformat()}.")
+        raise InvalidInput(
+            Sentence("happened_at lies in the future: {happened_at}.", happened_at=happened_at.isoformat()),
+            next_step="Give the time at which it happened.",
+        )
     return Step(
         id=new_id(now),
         space=task.space,
@@ -182,7 +189,10 @@ def _cleaned(value: Any, field: str) -> str:
     if isinstance(value, bytes | bytearray):
         value = bytes(value).decode(errors="replace")
     if not isinstance(value, str):
-        raise InvalidInput(f"{field} must be text or an object, not {type(value).__name__}.")
+        raise InvalidInput(
+            Sentence("{field} must be text or an object, not {given}.", field=field, given=type(value).__name__),
+            next_step="Pass text, or an object of texts, numbers and lists.",
+        )
     text = value.encode(errors="replace").decode()  # a lone surrogate becomes "?"
     if len(text) > 4 * (KEPT_HEAD + KEPT_TAIL):
         # A first cut before the costly work; the second one is exact.
@@ -199,7 +209,9 @@ def _as_json(value: Json, field: str) -> str:
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise InvalidInput(f"{field} is not JSON: {error}.", next_step="Pass text.") from None
+        raise InvalidInput(
+            Sentence("{field} is not JSON: {problem}.", field=field, problem=error), next_step="Pass text."
+        ) from None
 
 
 def _ends(text: str, head: int, tail: int) -> str:
@@ -213,5 +225,14 @@ def _number(value: Any, field: str, low: float, high: float) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
-        raise InvalidInput(f"{field} must be a number from {low:g} to {high:g}, not {value!r}.")
+        raise InvalidInput(
+            Sentence(
+                "{field} must be a number from {low:g} to {high:g}, not {value!r}.",
+                field=field,
+                low=low,
+                high=high,
+                value=value,
+            ),
+            next_step=Sentence("Give a number in that range, or leave {field} out.", field=field),
+        )
     return value

@@ -27,8 +27,6 @@ from afterwit.traits import traits_of
 LOOKED_AT = 1000
 #: Open intents that are looked at.
 MOST_INTENTS = 1000
-#: Memories without a vector that are counted.
-_MOST_MISSING = 1000
 #: Whose calls of a language model are looked at: those of a week, that of this very moment among them.
 _WEEK, _MOMENT = timedelta(days=7), timedelta(seconds=1)
 
@@ -133,7 +131,7 @@ def _may_repeat(one: Memory, other: Memory) -> bool:
 
 def _without_vector(store: Store, space: str, embedder: Embedder | None) -> int:
     model = _model(embedder)
-    return len(store.without_vector(space, model, limit=_MOST_MISSING)) if model else 0
+    return store.count_without_vector(space, model) if model else 0
 
 
 def _model(embedder: Embedder | None) -> str:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Unpack
 
 from afterwit import text
-from afterwit.errors import Conflict, InvalidInput, NotFound
+from afterwit.errors import Conflict, InvalidInput, NotFound, Sentence
 from afterwit.messages import say
 from afterwit.recall import SearchAnswer, hit_tokens
 from afterwit.records import (
@@ -143,14 +143,20 @@ class Tasks(Briefings):
         """
         now = self._clock()
         if not 1 <= len(steps) <= MAX_STEPS_AT_ONCE:
-            raise InvalidInput(f"Log from 1 to {MAX_STEPS_AT_ONCE} steps at once, not {len(steps)}.")
+            raise InvalidInput(
+                Sentence("Log from 1 to {most} steps at once, not {count}.", most=MAX_STEPS_AT_ONCE, count=len(steps)),
+                next_step="Log them in several calls.",
+            )
         task = self.open_task(task_id)
         if self._is_overdue(task, now):
             self._end_overdue(now)
             task = self.task(task.id)
         if task.status is not TaskStatus.OPEN:
             raise Conflict(
-                f"This task has ended ({task.status.value}{f', {task.outcome}' if task.outcome else ''}).",
+                Sentence(
+                    "This task has ended ({how}).",
+                    how=", ".join(word for word in (task.status.value, task.outcome) if word),
+                ),
                 next_step="Start a new task.",
             )
         read = [read_step(step, task=task, now=now) for step in steps]
@@ -178,7 +184,10 @@ class Tasks(Briefings):
             NotFound: no such task in this space.
         """
         if isinstance(window, bool) or not 1 <= window <= 200:
-            raise InvalidInput(f"window must be from 1 to 200, not {window!r}.")
+            raise InvalidInput(
+                Sentence("window must be from 1 to 200, not {window!r}.", window=window),
+                next_step="Give a number in that range.",
+            )
         task = self.open_task(task_id)
         return working(task, self.store.steps(self.space, task.id), window=window)
 
@@ -209,8 +218,8 @@ class Tasks(Briefings):
             if said in (None, task.status):
                 return TaskReceipt(task, (), (), say("task_already_ended", text.language(task.goal)))
             raise Conflict(
-                f"This task has ended already, as {task.status.value}.",
-                next_step="What it was judged to be stays; refute or confirm single memories with memory_update.",
+                Sentence("This task has ended already, as {status}.", status=task.status.value),
+                next_step="What it was judged to be stays; refute or confirm single memories.",
             )
         known, unknown = self._resolved(used)
         receipt = self._end(task, outcome, summary, known, now, is_done=True)
@@ -223,7 +232,10 @@ class Tasks(Briefings):
             InvalidInput: limit outside 1..1000.
         """
         if not 1 <= limit <= 1000:
-            raise InvalidInput(f"limit must be from 1 to 1000, not {limit}.")
+            raise InvalidInput(
+                Sentence("limit must be from 1 to 1000, not {limit}.", limit=limit),
+                next_step="Give a number in that range.",
+            )
         statuses = (TaskStatus.OPEN,) if only_open else ()
         return self.store.tasks(self.space, statuses=statuses)[::-1][:limit]
 
@@ -239,12 +251,20 @@ class Tasks(Briefings):
         if found is not None:
             return found
         if len(wanted) < 8:
-            raise InvalidInput(f"{task_id!r} is too short for a task's id.", next_step="Give at least 8 characters.")
+            raise InvalidInput(
+                Sentence("{task_id!r} is too short for a task's id.", task_id=task_id),
+                next_step="Give at least 8 characters.",
+            )
         ending = [task for task in self.store.tasks(self.space) if task.id.endswith(wanted)]
         if len(ending) > 1:
-            raise InvalidInput(f"Several tasks have an id like {task_id!r}.", next_step="Give the whole id.")
+            raise InvalidInput(
+                Sentence("Several tasks have an id like {task_id!r}.", task_id=task_id), next_step="Give the whole id."
+            )
         if not ending:
-            raise NotFound(f"There is no task {task_id!r} here.", next_step="Start one, or list the tasks.")
+            raise NotFound(
+                Sentence("There is no task {task_id!r} here.", task_id=task_id),
+                next_step="Start one, or list the tasks.",
+            )
         return ending[0]
 
     def open_task(self, task_id: str = "") -> Task:
@@ -259,8 +279,8 @@ class Tasks(Briefings):
         found = self._open_here()
         if len(found) != 1:
             raise InvalidInput(
-                f"{'Several tasks are' if found else 'No task is'} open in this session.",
-                next_step="Name one with task_id." if found else "Start one with task_start, or name one with task_id.",
+                "Several tasks are open in this session." if found else "No task is open in this session.",
+                next_step="Name one with task_id." if found else "Start one, or name one with task_id.",
             )
         return found[0]
 
@@ -326,7 +346,7 @@ class Tasks(Briefings):
     def _resolved(self, used: Sequence[str]) -> tuple[list[str], list[str]]:
         """Ids of memories here, and what is none."""
         if isinstance(used, str) or len(used) > 200:
-            raise InvalidInput("used must be a list of at most 200 memory ids.")
+            raise InvalidInput("used must be a list of at most 200 memory ids.", next_step="Name those that mattered.")
         known: list[str] = []
         unknown: list[str] = []
         for item in used:

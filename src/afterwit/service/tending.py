@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from afterwit.dates.phrases import zone_of
-from afterwit.errors import InvalidInput
+from afterwit.errors import InvalidInput, Sentence
 from afterwit.records import GLOBAL, Change, KeyFilter, Kind, Memory, Retire, Revise, Status, short_id
 from afterwit.review.cleaning import CATEGORIES, Proposal, proposals
 from afterwit.review.health import Health, examine
@@ -107,7 +107,9 @@ class Tending(Sessions):
             InvalidInput: `days` out of range, or the file cannot be written.
         """
         if not 1 <= days <= 366:
-            raise InvalidInput(f"days must be from 1 to 366, not {days}.")
+            raise InvalidInput(
+                Sentence("days must be from 1 to 366, not {days}.", days=days), next_step="Give a number in that range."
+            )
         now = self._clock()
         found = survey(self.store, self.space)
         health = self._health(found, now)
@@ -178,7 +180,8 @@ class Tending(Sessions):
         for category in only:
             if category not in CATEGORIES:
                 raise InvalidInput(
-                    f"Unknown category {category!r}.", next_step=f"Use some of: {', '.join(CATEGORIES)}."
+                    Sentence("Unknown category {category!r}.", category=category),
+                    next_step=Sentence("Use some of: {names}.", names=", ".join(CATEGORIES)),
                 )
         now = self._clock()
         found = survey(self.store, self.space)

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from afterwit import text
-from afterwit.errors import Conflict, Forbidden, InvalidInput
+from afterwit.errors import Conflict, Forbidden, InvalidInput, Sentence
 from afterwit.messages import say
 from afterwit.records import (
     Add,
@@ -64,7 +64,10 @@ def read_update(given: Mapping[str, Any], *, writer: Writer, now: datetime) -> U
     fields = read_fields(plain, now=now)
     verdict = str(given.get("verdict") or "")
     if verdict and verdict not in VERDICTS:
-        raise InvalidInput(f"Unknown verdict {verdict!r}.", next_step=f"Use one of: {', '.join(VERDICTS)}.")
+        raise InvalidInput(
+            Sentence("Unknown verdict {verdict!r}.", verdict=verdict),
+            next_step=Sentence("Use one of: {names}.", names=", ".join(VERDICTS)),
+        )
     content = given.get("content") or ""
     if content:
         text.check_text(content, field="content")
@@ -82,7 +85,7 @@ def read_update(given: Mapping[str, Any], *, writer: Writer, now: datetime) -> U
     if not (content or verdict or revised):
         raise InvalidInput(
             "Nothing to change was given.",
-            next_step=f"Give content, verdict ({', '.join(VERDICTS)}) or a field.",
+            next_step=Sentence("Give content, verdict ({names}) or a field.", names=", ".join(VERDICTS)),
         )
     if content and verdict:
         raise InvalidInput("content and verdict cannot go together.", next_step="Correct first, then give the verdict.")
@@ -177,7 +180,9 @@ def _confirm(tx: Transaction, memory: Memory, update: Update, *, writer: Writer,
             changes.append(Supersede(rival.id, memory.id, valid_to=effective_start(memory), reason="user confirmed"))
             related.append(rival.id)
     elif memory.status is not Status.ACTIVE:
-        raise Conflict(f"This memory is {memory.status.value}.", next_step='Use verdict="restore" first.')
+        raise Conflict(
+            Sentence("This memory is {status}.", status=memory.status.value), next_step='Use verdict="restore" first.'
+        )
     tx.apply([Revise(memory.id, fields, reason=update.reason or "confirmed by the user"), *changes])
     return Receipt(Outcome.UPDATED, memory.id, ("confirmed",), say("confirmed", language), tuple(related))
 
@@ -207,8 +212,8 @@ def _settle(tx: Transaction, memory: Memory, update: Update) -> Receipt:
     state = SETTLES[update.verdict]
     if memory.kind is not Kind.INTENT:
         raise Conflict(
-            f"Only an intent can be {state}; this memory is a {memory.kind.value}.",
-            next_step="Use memory_forget, or refute it if it is wrong.",
+            Sentence("Only an intent can be {state}; this memory is a {kind}.", state=state, kind=memory.kind.value),
+            next_step="Forget it, or refute it if it is wrong.",
         )
     language = text.language(memory.summary)
     if memory.structured.get("state") == state and memory.status is not Status.ACTIVE:
@@ -265,7 +270,11 @@ def _restore(tx: Transaction, memory: Memory, update: Update) -> Receipt:
         successor = tx.get(memory.space, [memory.superseded_by]).get(memory.superseded_by)
         if successor is not None and successor.status is Status.ACTIVE and successor.standing is not Standing.REFUTED:
             raise Conflict(
-                f"It was replaced by [m:{short_id(successor.id)}] “{successor.summary}”, which still holds.",
+                Sentence(
+                    "It was replaced by [m:{id}] “{summary}”, which still holds.",
+                    id=short_id(successor.id),
+                    summary=successor.summary,
+                ),
                 next_step="Refute or forget that one first, or write anew what holds now.",
             )
     fields: dict[str, Any] = dict(update.revised) | {"status": Status.ACTIVE}

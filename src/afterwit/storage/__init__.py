@@ -1,6 +1,6 @@
 """Where memories are kept. `open_store` is the only way in; engines are chosen by URL."""
 
-from afterwit.errors import ConfigError
+from afterwit.errors import ConfigError, Sentence
 from afterwit.storage.base import LLMUse, Order, Reader, Scored, Store, Transaction, Vitals, WordStatistics
 
 __all__ = ["LLMUse", "Order", "Reader", "Scored", "Store", "Transaction", "Vitals", "WordStatistics", "open_store"]
@@ -26,5 +26,6 @@ def open_store(url: str, *, lock_wait_s: float = 30.0) -> Store:
             return SqliteStore(url, lock_wait_s=lock_wait_s)
         case _:
             raise ConfigError(
-                f"There is no storage engine for {scheme!r}.", next_step="Write sqlite:///PATH in the setting store."
+                Sentence("There is no storage engine for {scheme!r}.", scheme=scheme),
+                next_step="Write sqlite:///PATH in the setting store.",
             )

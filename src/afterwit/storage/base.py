@@ -340,6 +340,10 @@ class Store(Reader, Protocol):
         with `after`, only those that come after that one, so that nothing is gone through twice."""
         ...
 
+    def count_without_vector(self, space: str, model: str) -> int:
+        """Number of rows that `without_vector` would go through."""
+        ...
+
     def take_lease(self, space: str, work: str, *, holder: str, now: datetime, lasts_s: float) -> bool:
         """Claim some work in a space for a while, among all processes that share the store.
 

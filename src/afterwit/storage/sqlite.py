@@ -11,10 +11,11 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Engine, func, select, tuple_
+from sqlalchemy import Connection, Engine, Select, func, select, tuple_
 
 from afterwit.clock import from_us, to_us
 from afterwit.errors import InvalidInput, StorageError
@@ -469,24 +470,19 @@ class SqliteStore(_Searching):
 
     def without_vector(self, space: str, model: str, *, limit: int, after: Memory | None = None) -> list[Memory]:
         """See `Store.without_vector`."""
-        embedded = (
-            select(tables.vector.c.row)
-            .join(tables.model, tables.model.c.id == tables.vector.c.model_id)
-            .where(tables.model.c.name == model, tables.vector.c.row == tables.memory.c.row)
-        )
-        query = (
-            select(tables.memory)
-            .join(tables.space, tables.space.c.id == tables.memory.c.space_id)
-            .where(tables.space.c.name == space, tables.memory.c.status != str(Status.FORGOTTEN))
-            .where(~embedded.exists())
-            .order_by(tables.memory.c.recorded_us, tables.memory.c.id)
-            .limit(checked_limit(limit))
-        )
+        query = _lacking(select(tables.memory), space, model)
+        query = query.order_by(tables.memory.c.recorded_us, tables.memory.c.id).limit(checked_limit(limit))
         if after is not None:
             place = tuple_(tables.memory.c.recorded_us, tables.memory.c.id)
             query = query.where(place > (to_us(after.recorded_at), after.id))
         with self._reading() as connection:
             return [to_memory(space, row) for row in connection.execute(query).mappings()]
+
+    def count_without_vector(self, space: str, model: str) -> int:
+        """See `Store.count_without_vector`."""
+        query = _lacking(select(func.count()).select_from(tables.memory), space, model)
+        with self._reading() as connection:
+            return connection.execute(query).scalar_one()
 
     def take_lease(self, space: str, work: str, *, holder: str, now: datetime, lasts_s: float) -> bool:
         """See `Store.take_lease`; kept as a flag: until when, and whose."""
@@ -567,3 +563,17 @@ class SqliteStore(_Searching):
         except (StorageError, InvalidInput) as error:
             problems.append(str(error))
         return problems
+
+
+def _lacking(query: Select[Any], space: str, model: str) -> Select[Any]:
+    """Of a query of the table of memories, those in any state but forgotten that have no vector of the model."""
+    embedded = (
+        select(tables.vector.c.row)
+        .join(tables.model, tables.model.c.id == tables.vector.c.model_id)
+        .where(tables.model.c.name == model, tables.vector.c.row == tables.memory.c.row)
+    )
+    return (
+        query.join(tables.space, tables.space.c.id == tables.memory.c.space_id)
+        .where(tables.space.c.name == space, tables.memory.c.status != str(Status.FORGOTTEN))
+        .where(~embedded.exists())
+    )

@@ -14,7 +14,8 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import QueuePool
 
-from afterwit.errors import ConfigError, InvalidInput, StorageError
+from afterwit.directories import make_private
+from afterwit.errors import ConfigError, InvalidInput, Sentence, StorageError
 
 _RESTORE = "Restore it from a backup; `afterwit doctor` shows what is wrong."
 #: How many rows one value of each index column has, for the query planner: rough, and the same in
@@ -71,8 +72,10 @@ def storage_error(error: BaseException) -> StorageError:
         return StorageError("The store is closed.", next_step="Open it again.")
     meaning = _MEANINGS.get(code & 0xFF) if code is not None else None
     if meaning is None:
-        return StorageError(f"The database failed: {text}.", next_step="`afterwit doctor` checks it.")
-    return StorageError(f"{meaning[0]} ({text})", next_step=meaning[1])
+        return StorageError(
+            Sentence("The database failed: {text}.", text=text), next_step="`afterwit doctor` checks it."
+        )
+    return StorageError(Sentence("{meaning} ({text})", meaning=Sentence(meaning[0]), text=text), next_step=meaning[1])
 
 
 @contextmanager
@@ -81,9 +84,9 @@ def mapped_errors() -> Generator[None]:
     try:
         yield
     except UnicodeEncodeError as error:
-        raise InvalidInput(f"The text is not valid Unicode: {error.reason}.") from error
+        raise InvalidInput(Sentence("The text is not valid Unicode: {reason}.", reason=error.reason)) from error
     except OverflowError as error:
-        raise InvalidInput(f"A number is too large to store: {error}.") from error
+        raise InvalidInput(Sentence("A number is too large to store: {problem}.", problem=error)) from error
     except (sqlalchemy.exc.SQLAlchemyError, sqlite3.Error, OSError) as error:
         raise storage_error(error) from error
 
@@ -98,7 +101,10 @@ def database_path(url: str) -> Path | None:
     if rest in ("", "/", "/:memory:"):
         return None
     if not rest.startswith("/"):
-        raise ConfigError(f"Not a database URL: {url!r}.", next_step="Write sqlite:///PATH; absolute: sqlite:////PATH.")
+        raise ConfigError(
+            Sentence("Not a database URL: {url!r}.", url=url),
+            next_step="Write sqlite:///PATH; absolute: sqlite:////PATH.",
+        )
     return Path(rest[1:]).expanduser()
 
 
@@ -109,25 +115,22 @@ def make_file(path: Path) -> None:
         StorageError: they cannot be made.
     """
     try:
-        _make_directory(path.parent)
+        make_private(path.parent)
         try:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         except FileExistsError:
             if path.is_dir():
                 raise IsADirectoryError(f"{path} is a directory") from None
+    except NotADirectoryError as error:
+        raise StorageError(
+            Sentence("{path} is a file, not a directory.", path=error.filename),
+            next_step="Choose another directory: the option --data-dir, or the setting data_dir or store.",
+        ) from error
     except OSError as error:
         raise StorageError(
-            f"The database {path} cannot be made: {error.strerror or error}.",
+            Sentence("The database {path} cannot be made: {problem}.", path=path, problem=error.strerror or error),
             next_step="Choose another path in the setting store, or give this user the right to write there.",
         ) from error
-
-
-def _make_directory(path: Path) -> None:
-    if path.is_dir():
-        return
-    _make_directory(path.parent)
-    # Others may make it at the same moment.
-    path.mkdir(mode=0o700, exist_ok=True)
 
 
 def may_write(path: Path) -> bool:
@@ -183,7 +186,7 @@ def _read_only_mode(path: Path) -> str:
     log = Path(f"{path}-wal")
     if log.exists() and log.stat().st_size:
         raise StorageError(
-            f"{path} is read-only and its last changes are still in {log.name}.",
+            Sentence("{path} is read-only and its last changes are still in {name}.", path=path, name=log.name),
             next_step="Open and close it once as a user who may write it.",
         )
     # SQLite would make the -shm file, which it may not; a file that nobody changes needs none.
@@ -226,6 +229,8 @@ def require_fts5(connection: sqlite3.Connection) -> None:
     known = {row[0] for row in connection.execute("SELECT name FROM pragma_module_list")}
     if "fts5" not in known:
         raise StorageError(
-            f"SQLite {sqlite3.sqlite_version} of this Python was built without FTS5.",
+            Sentence(
+                "SQLite {sqlite_version} of this Python was built without FTS5.", sqlite_version=sqlite3.sqlite_version
+            ),
             next_step="Install Python from python.org, uv or your distribution; all of these have it.",
         )

@@ -186,6 +186,9 @@ class SearchContract:
         assert store.search_vectors(SPACE, KeyFilter(), direction(0), MODEL, limit=5)
         assert ids(store.without_vector(SPACE, MODEL, limit=9)) == [memory_id(2), memory_id(3)]
         assert ids(store.without_vector(SPACE, MODEL, limit=1)) == [memory_id(2)]
+        assert store.count_without_vector(SPACE, MODEL) == 2
+        assert store.count_without_vector(SPACE, "another/1") == 3
+        assert store.count_without_vector("elsewhere", MODEL) == 0
         events = len(store.events(SPACE))
         store.put_vectors(SPACE, {memory_id(2): vector(2), memory_id(1): vector(7), memory_id(99): vector(9)})
         assert ids(store.search_vectors(SPACE, KeyFilter(), direction(2), MODEL, limit=1)) == [memory_id(2)]

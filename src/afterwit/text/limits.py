@@ -2,7 +2,7 @@
 
 import re
 
-from afterwit.errors import InvalidInput
+from afterwit.errors import InvalidInput, Sentence
 
 _END = re.compile(
     r"[。！？]+[”’」』）)\"']*|[!?]+[”’)\"']*(?=\s|$|[\u3400-\u9fff])|\n+|(?<!\.)\.[”’)\"']*(?=\s|$|[\u3400-\u9fff])"
@@ -65,24 +65,39 @@ def check_text(text: object, *, field: str, max_bytes: int = 16_384, allow_empty
         InvalidInput: not text, blank, too long, with control characters or invalid Unicode.
     """
     if not isinstance(text, str):
-        raise InvalidInput(f"{field} must be text, not {type(text).__name__}.", next_step="Pass a string.")
+        raise InvalidInput(
+            Sentence("{field} must be text, not {given}.", field=field, given=type(text).__name__),
+            next_step="Pass a string.",
+        )
     if not allow_empty and not text.strip():
-        raise InvalidInput(f"{field} is empty.", next_step="Pass at least one word.")
+        raise InvalidInput(Sentence("{field} is empty.", field=field), next_step="Pass at least one word.")
     try:
         size = len(text.encode())
     except UnicodeEncodeError as error:
         raise InvalidInput(
-            f"{field} is not valid Unicode: a lone surrogate at character {error.start}.",
+            Sentence(
+                "{field} is not valid Unicode: a lone surrogate at character {start}.", field=field, start=error.start
+            ),
             next_step="Decode the bytes as UTF-8 before passing them on.",
         ) from None
     if size > max_bytes:
         raise InvalidInput(
-            f"{field} is {size} bytes long; at most {max_bytes} are kept.",
+            Sentence(
+                "{field} is {size} bytes long; at most {max_bytes} are kept.",
+                field=field,
+                size=size,
+                max_bytes=max_bytes,
+            ),
             next_step="Shorten it to the conclusion worth keeping, or split it into several.",
         )
     if bad := _CONTROL.search(text):
         raise InvalidInput(
-            f"{field} has the control character U+{ord(bad.group()):04X} at character {bad.start()}.",
+            Sentence(
+                "{field} has the control character U+{code:04X} at character {start}.",
+                field=field,
+                code=ord(bad.group()),
+                start=bad.start(),
+            ),
             next_step="Remove it; only tab and line breaks are allowed.",
         )
     return text

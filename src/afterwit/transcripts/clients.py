@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from afterwit.clock import from_us
-from afterwit.errors import InvalidInput
+from afterwit.errors import InvalidInput, Sentence
 from afterwit.transcripts import opencode
 from afterwit.transcripts.claude_code import ClaudeCode
 from afterwit.transcripts.codex import Codex
@@ -126,7 +126,10 @@ def client_named(name: str) -> Client:
     wanted = _folded(name)
     found = next((one for one in CLIENTS.values() if wanted in (one.name, _folded(one.title))), None)
     if found is None:
-        raise InvalidInput(f"Unknown client {name[:60]!r}.", next_step=f"The clients are {', '.join(CLIENTS)}.")
+        raise InvalidInput(
+            Sentence("Unknown client {name!r}.", name=name[:60]),
+            next_step=Sentence("The clients are {names}.", names=", ".join(CLIENTS)),
+        )
     return found
 
 
@@ -248,8 +251,8 @@ def detect(path: Path) -> str:
     if not isinstance(whole, Skipped) and (name := _writer(whole)):
         return name
     raise InvalidInput(
-        f"{path} is not a session file of a client that is known.",
-        next_step=f"Name the client: {', '.join(CLIENTS)}.",
+        Sentence("{path} is not a session file of a client that is known.", path=path),
+        next_step=Sentence("Name the client: {names}.", names=", ".join(CLIENTS)),
     )
 
 

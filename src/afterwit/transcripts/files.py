@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from afterwit.errors import InvalidInput
+from afterwit.errors import InvalidInput, Sentence
 from afterwit.transcripts.events import Skipped
 
 #: Bytes of the longest record that is read; longer ones, such as images in base64, are passed over.
@@ -104,6 +104,6 @@ def size(path: Path) -> int:
 def unreadable(path: Path, error: OSError) -> InvalidInput:
     """The error for a session that cannot be read."""
     return InvalidInput(
-        f"The session {path} cannot be read: {error.strerror or error}.",
+        Sentence("The session {path} cannot be read: {problem}.", path=path, problem=error.strerror or error),
         next_step="Check the path and your right to read it.",
     )

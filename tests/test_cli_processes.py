@@ -285,7 +285,7 @@ def test_place_that_cannot_be_made_is_a_storage_error(environ: dict[str, str], t
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
     store = f"sqlite:///{tmp_path / 'file' / 'data' / 'memory.db'}"
     error = run(environ | {"AFTERWIT_STORE": store}, "init", exit_code=8).stderr
-    assert b"cannot be made" in error
+    assert f"{tmp_path / 'file'} is a file, not a directory.".encode() in error
     assert b"Do: " in error
 
 

@@ -14,6 +14,8 @@ from afterwit.testing.samples import NOW
 
 #: What was known, and what tells of its end.
 CHANGES = [
+    ("The team uses MySQL.", "The team switched from MySQL to PostgreSQL."),
+    ("Bob uses Vim.", "Bob switched from Vim to Zed."),
     ("Atlas uses MySQL as its database.", "We migrated Atlas from MySQL to PostgreSQL."),
     ("The API port is 8080.", "The API port was changed to 9090."),
     ("后端端口是 7001。", "后端端口改成了 7002。"),
@@ -55,6 +57,8 @@ CHANGES = [
 
 #: What was known, and what tells of something else.
 OTHERS = [
+    ("We use Vim.", "Bob switched from Vim to Zed."),
+    ("Ann uses Vim.", "Bob switched from Vim to Zed."),
     ("The API port of staging is 8080.", "The API port was changed to 9090."),
     ("The admin port is 8081.", "The API port was changed to 9090."),
     ("The meeting is at 10.", "The meeting was moved to room 5."),

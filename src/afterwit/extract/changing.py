@@ -30,7 +30,7 @@ _MADE = (
 )
 _WENT = r"(?:moved|changed|switched|shifted|went|rose|fell|dropped|grew|increased|slipped)(?: (?:up|down|back|out))?"
 _SOMEBODY = (
-    r"(?:(?:we|they|i|the team|our team|the user|user|[A-Z][a-z]+) )?(?:(?:have|has|had|'ve|just|recently|now) )*"
+    r"(?:(?P<doer>we|they|i|the team|our team|the user|user|[\w-]+) )?(?:(?:have|has|had|'ve|just|recently|now) )*"
 )
 _ENGLISH = (
     rf"(?P<ended>{_PART}+?) {_WAS} replaced (?:by|with) (?P<value>{_PART}+)$",
@@ -135,6 +135,10 @@ class Told:
     value: str
     #: words of what was, in order; () = not told
     ended: tuple[str, ...]
+    #: words of who or what has changed it
+    doer: frozenset[str] = frozenset()
+    #: words for the sort of thing that has ended, where it is a well-known one
+    sort: frozenset[str] = frozenset()
     #: all words in order, but for those that only tell that it is so now; () = something else has changed
     restated: tuple[str, ...] = ()
     #: what moved or went to a value may be a thing or somebody: only times and numbers are values of it
@@ -143,7 +147,7 @@ class Told:
     @property
     def sought(self) -> str:
         """Words by which what was told before can be found."""
-        return " ".join((*self.frame, *self.ended, *self.restated))
+        return " ".join((*self.frame, *self.doer, *self.sort, *self.ended, *self.restated))
 
     def ends(self, statement: str, value: str = "") -> bool:
         """Whether a statement tells what was before the change, and so no longer holds.
@@ -158,7 +162,7 @@ class Told:
             return True
         # Most of what is found by the words of a change is about something else.
         may_be = (
-            self._names(known)
+            self._names_what_was(known)
             if self.ended
             else self.frame.issubset(known) and (known[:2] == self.restated[:2] or not self.restated)
         )
@@ -166,13 +170,15 @@ class Told:
             return False
         return bool(self.ended) or self._gives_other_value(statement) or self._differs_in_value(known, statement)
 
-    def _names(self, known: Sequence[str]) -> bool:
+    def _names_what_was(self, known: Sequence[str]) -> bool:
         """Whether it says of what has ended nothing but what the change is about."""
         place = _run(known, self.ended)
         if place is None:
             return False
         rest = [*known[:place], *known[place + len(self.ended) :]]
-        spoken = self.frame | set(_words(self.value))
+        if not self.frame and not self.doer.issubset(known):
+            return False  # what Bob has given up, others may have still
+        spoken = self.frame | self.doer | self.sort | set(_words(self.value))
         return all(word in spoken for word in rest)
 
     def _gives_other_value(self, statement: str) -> bool:
@@ -221,15 +227,15 @@ def _read(core: str) -> Told | None:
         value = _CLAUSE.split(groups.get("value", "") + " ", maxsplit=1)[0].strip()
         frame = frozenset(_words(f"{groups.get('frame', '')} {groups.get('rest', '')}"))
         ended = _words(groups.get("ended", ""))
-        if ended:
-            # "We replaced Jenkins" is about CI.
-            frame |= words_of_topic(topic_of_technology(groups["ended"]))
         values = set(_words(value))
         if len(values) > _MOST_WORDS or len(ended) > _MOST_WORDS or not (values or ended) or values == set(ended):
             continue
         if not frame and not ended:
             continue
-        return Told(frame - set(ended), value, ended, is_loose="went" in groups)
+        doer = frozenset(_words(groups.get("doer", "")))
+        # "We replaced Jenkins" is about CI.
+        sort = words_of_topic(topic_of_technology(groups["ended"])) if ended else frozenset[str]()
+        return Told(frame - set(ended), value, ended, doer, sort, is_loose="went" in groups)
     return _restated(core)
 
 

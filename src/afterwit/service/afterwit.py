@@ -41,14 +41,14 @@ from afterwit.records import (
     new_id,
 )
 from afterwit.rerank import open_reranker
-from afterwit.resolve import Known, resolve
+from afterwit.resolve import resolve
 from afterwit.service import portability
 from afterwit.service.answers import Answers
 from afterwit.service.attending import Attending
 from afterwit.service.conversation import Turn, turn_memories
 from afterwit.service.extracting import Extracting
 from afterwit.service.keeping import Keeping
-from afterwit.service.naming import subject_names
+from afterwit.service.known import known_of
 from afterwit.service.options import (
     Moment,
     SearchOptions,
@@ -76,7 +76,6 @@ from afterwit.service.writing import (
     Prepared,
     Setting,
     Writer,
-    changed_by,
     draft,
     embedded_texts,
     in_batches,
@@ -176,7 +175,7 @@ class Afterwit(Extracting, Tending, Attending, Upkeep, Keeping):
         Args:
             settings: all settings; None = read them (file, `AFTERWIT_*`).
             writer: who writes.
-            **overrides: single settings by name, such as `data_dir="/tmp/x"`.
+            **overrides: single settings by name, such as `data_dir="./memory"`.
 
         Raises:
             ConfigError: a setting is wrong.
@@ -307,15 +306,7 @@ class Afterwit(Extracting, Tending, Attending, Upkeep, Keeping):
 
     def _store_one(self, tx: Transaction, one: Draft, vector: Vector | None, now: datetime) -> Receipt:
         memory = one.memory
-        place = KeyFilter(scopes=(memory.scope,), roles=(memory.role,))
-        same_topic: list[Memory] = []
-        if memory.subject and memory.topic:
-            subjects = subject_names(tx, self.space, memory.subject)
-            where = replace(place, subjects=subjects, topics=(memory.topic,))
-            same_topic = tx.find(self.space, where, limit=50)
-        same = tx.find_statement(self.space, place, text.statement_key(memory.summary))
-        changed = changed_by(tx, self.space, place, memory, same_topic)
-        known = Known(same, same_topic, changed)
+        known = known_of(tx, self.space, memory)
         resolution = resolve(memory, known=known, now=now, is_change=one.is_change, vector=vector)
         tx.apply(resolution.changes)
         self._learn_names(tx, memory, resolution.receipt)

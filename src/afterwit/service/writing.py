@@ -8,13 +8,12 @@ from typing import Any, TypeVar, cast
 
 from afterwit import text
 from afterwit.errors import InvalidInput
-from afterwit.extract import changing, due_fields, enrich, extract
+from afterwit.extract import due_fields, enrich, extract
 from afterwit.gate import judge
 from afterwit.messages import say
 from afterwit.records import (
     Basis,
     Candidate,
-    KeyFilter,
     Kind,
     Memory,
     Outcome,
@@ -60,11 +59,6 @@ class Writer:
     trust: Trust = Trust.AGENT
     #: session that repeated statements count for once; "" = made anew for each service
     session: str = ""
-
-
-#: Kinds that say what is so, and of these the most that one statement is held against.
-CHANGING = (Kind.FACT, Kind.PREFERENCE, Kind.CONSTRAINT, Kind.DECISION)
-_MOST_CHANGED = 20
 
 
 @dataclass(frozen=True)
@@ -221,29 +215,6 @@ def _is_attribute(fields: Fields) -> bool:
     topic, and so knows whether it has several values."""
     given = bool(fields.subject and fields.topic and (fields.structured or {}).get("value"))
     return given and not is_known_topic(fields.topic or "")
-
-
-def changed_by(
-    reader: Reader, space: str, place: KeyFilter, memory: Memory, same_topic: Sequence[Memory]
-) -> list[Memory]:
-    """What tells what was before a change that the words of a new memory tell of.
-
-    Args:
-        reader: what is stored.
-        space: the tenant.
-        place: scope and pool in which it may be.
-        memory: not stored yet.
-        same_topic: what is filed under its subject and topic.
-    """
-    change = changing.told(memory.summary) if memory.kind in CHANGING else None
-    if change is None:
-        return []
-    where = replace(place, kinds=CHANGING)
-    found = reader.search_words(space, where, text.query_tokens(change.sought), limit=_MOST_CHANGED)
-    rows = reader.get(space, [item.id for item in found])
-    filed = [row for row in same_topic if row.kind in CHANGING]
-    changed = {row.id: row for row in filed if change.ends(row.summary, str(row.structured.get("value", "")))}
-    return list((changed | {row.id: row for row in rows.values() if change.ends(row.summary)}).values())
 
 
 def embedded_texts(memories: Sequence[Memory], store: Reader, space: str) -> list[str]:

@@ -59,6 +59,8 @@ CHANGES = [
 OTHERS = [
     ("We use Vim.", "Bob switched from Vim to Zed."),
     ("Ann uses Vim.", "Bob switched from Vim to Zed."),
+    ("医生让用户每天吃一片降压药。", "医生现在让用户每天再多走半小时路。"),
+    ("项目用 ESLint 检查代码。", "项目现在又加上了 Prettier 做格式化。"),
     ("The API port of staging is 8080.", "The API port was changed to 9090."),
     ("The admin port is 8081.", "The API port was changed to 9090."),
     ("The meeting is at 10.", "The meeting was moved to room 5."),

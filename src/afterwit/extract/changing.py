@@ -199,7 +199,9 @@ class Told:
         """Whether it is the same sentence but for another name, number or time at its end."""
         new = self.restated
         start = next((at for at, pair in enumerate(zip(known, new, strict=False)) if pair[0] != pair[1]), 0)
-        return start >= 2 and _is_alike(_end(statement, known[start:]), _end(self.value, new[start:]), loosely=True)
+        # What is told of the same thing begins alike, too: most of it must, and two Chinese characters are one word.
+        least = max(2, len(known) - start, len(new) - start, 4 * (text.language(statement) == "zh"))
+        return start >= least and _is_alike(_end(statement, known[start:]), _end(self.value, new[start:]), loosely=True)
 
 
 def told(statement: str) -> Told | None:

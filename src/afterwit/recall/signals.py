@@ -106,7 +106,8 @@ def observe(
         Shape (candidates, signals), columns in the order of `rank.SIGNALS`.
     """
     seen = _Columns(len(found.memories))
-    traits, whole = Traits(asked.words), Traits(question.query)
+    traits = Traits(asked.words)
+    whole = traits if asked.words == question.query else Traits(question.query)
     known = reader.known_subjects(space)
     named = found.entities.named(whole.folded, known)
     other_code = _codes(seen, question, found, when)
@@ -450,9 +451,9 @@ def _of_somebody_else(
 ) -> NDArray[np.bool_]:
     """What is filed as somebody's home, phone or diet, when that of another one is asked about of whom nothing is
     known: the user, or who has a name that no subject has."""
-    topics = whole.topics & PERSONAL_TOPICS
     of_user = not strangers and _OF_USER.search(whole.folded) is not None and not whole.concepts & _relations()
-    if not topics or not (strangers or of_user):
+    topics = whole.topics & PERSONAL_TOPICS if strangers or of_user else frozenset[str]()
+    if not topics:
         return np.zeros(len(found.memories), dtype=np.bool_)
     other_names = spellings(whole.tokens, found.groups)
 

@@ -194,3 +194,8 @@ def test_the_past_is_not_brought_from_where_nobody_may_look(moved: Afterwit) -> 
     moved.write("Carol Reed moved to Shanghai.", valid_from="2025-03-01", scope="project:a")
     assert not [text for text in found(moved, "Where did Carol Reed live before?") if "Carol" in text]
     assert len(found(moved, "Where did the user live before?", top_k=1)) == 1
+
+
+def test_a_long_text_is_no_question_for_what_was_before() -> None:
+    assert asks_before("用户以前住在哪里？") is not None
+    assert asks_before("用户以前住在哪里" * 100) is None

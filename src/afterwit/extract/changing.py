@@ -12,6 +12,7 @@ from functools import cache
 from typing import Literal
 
 from afterwit import text
+from afterwit.extract import MAX_SENTENCE_CHARS
 from afterwit.extract.doubt import is_not_meant, is_question, is_unsure
 from afterwit.extract.wording import plainly
 from afterwit.vocabulary import topic_of_technology, words_of_topic
@@ -211,7 +212,9 @@ def told(statement: str) -> Told | None:
         statement: one sentence or a few; the first one that tells of a change counts.
     """
     for sentence in text.sentences(statement) if _MARK.search(statement) else ():
-        if is_question(sentence) or is_not_meant(sentence) or is_unsure(sentence) or _PLANNED.search(sentence):
+        if len(sentence) > MAX_SENTENCE_CHARS or is_question(sentence) or is_not_meant(sentence):
+            continue
+        if is_unsure(sentence) or _PLANNED.search(sentence):
             continue
         core = plainly(sentence).strip(" .。!！\"'“”")
         found = _read(core)

@@ -19,6 +19,8 @@ from afterwit.wanted import Term, terms_of
 
 #: Memories that one answer may bring from before it, the nearest first, and links that lead to them.
 _MOST, _FARTHEST = 3, 8
+#: Characters up to which a text is one question; longer ones are read by no form.
+_LONGEST = 400
 #: Share of the words after "before" that what came later must have.
 _NAMED = 0.5
 _LITTLE = 0.5
@@ -91,6 +93,8 @@ class Before:
 
 def asks_before(query: str) -> Before | None:
     """Whether a question asks for what was so before, by words that name no time; None when it does not."""
+    if len(query) > _LONGEST:
+        return None
     plain = _POLITE.sub("", text.fold(query).strip())
     if _TO_DO.search(plain):
         return None

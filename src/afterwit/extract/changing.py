@@ -161,15 +161,14 @@ class Told:
         known = _words(statement)
         if value and self.ended and _words(value) == self.ended:
             return True
-        # Most of what is found by the words of a change is about something else.
-        may_be = (
-            self._names_what_was(known)
-            if self.ended
-            else self.frame.issubset(known) and (known[:2] == self.restated[:2] or not self.restated)
-        )
-        if not may_be or text.is_negated(statement) or _PLANNED.search(statement):
-            return False
-        return bool(self.ended) or self._gives_other_value(statement) or self._differs_in_value(known, statement)
+        if self.ended:
+            is_what_was = self._names_what_was(known)
+        elif self.restated:
+            is_what_was = self._differs_in_value(known, statement)
+        else:
+            # Most of what is found by the words of a change is about something else, and need not be parted.
+            is_what_was = self.frame.issubset(known) and self._gives_other_value(statement)
+        return is_what_was and not text.is_negated(statement) and not _PLANNED.search(statement)
 
     def _names_what_was(self, known: Sequence[str]) -> bool:
         """Whether it says of what has ended nothing but what the change is about."""
@@ -183,8 +182,6 @@ class Told:
         return all(word in spoken for word in rest)
 
     def _gives_other_value(self, statement: str) -> bool:
-        if not self.frame:
-            return False
         for what, value in _readings(statement):
             if frozenset(_words(what)) == self.frame:
                 other = value
